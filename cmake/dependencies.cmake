@@ -1,0 +1,28 @@
+# Every library ridge links, each with the Debian package that brings it, so that a missing one is one clear line.
+macro(ridge_require package debian)
+  find_package(${package} ${ARGN} QUIET)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "ridge needs ${package}: install it with 'apt-get install ${debian}' (./run and ./test do this)")
+  endif()
+endmacro()
+
+ridge_require(Threads libc6-dev)
+ridge_require(fmt libfmt-dev)
+ridge_require(spdlog libspdlog-dev)
+ridge_require(nlohmann_json nlohmann-json3-dev 3.11)
+ridge_require(CLI11 libcli11-dev)
+ridge_require(CURL libcurl4-openssl-dev)
+ridge_require(PkgConfig pkg-config)
+
+macro(ridge_require_pc name module debian)
+  pkg_check_modules(${name} QUIET IMPORTED_TARGET ${module})
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "ridge needs ${module}: install it with 'apt-get install ${debian}' (./run and ./test do this)")
+  endif()
+endmacro()
+
+ridge_require_pc(PCRE2 libpcre2-8 libpcre2-dev)
+ridge_require_pc(UTF8PROC libutf8proc libutf8proc-dev)
+ridge_require_pc(SENTENCEPIECE sentencepiece libsentencepiece-dev)
+ridge_require_pc(HWY libhwy libhwy-dev)
+add_library(hwy::hwy ALIAS PkgConfig::HWY)
