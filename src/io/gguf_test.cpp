@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "io/gguf_write.h"
-#include "io/hostile_files.h"
+#include "io/hostile_files_test.h"
 
 namespace ridge::io {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "io/hostile_files.h"
+#include "io/hostile_files_test.h"
 #include "io/quote.h"
 
 namespace ridge::io {

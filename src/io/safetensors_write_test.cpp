@@ -1,6 +1,6 @@
 #include "io/safetensors_write.h"
 
-#include "io/hostile_files.h"
+#include "io/hostile_files_test.h"
 
 namespace ridge::io {
 namespace {
