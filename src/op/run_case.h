@@ -1,0 +1,32 @@
+// Runs one case: its call bound to memory, by the kernel chosen for a target. Outputs are poisoned first, so that an
+// element nobody wrote is seen as NaN.
+#pragma once
+#include <memory>
+
+#include "op/case.h"
+
+namespace ridge::op {
+
+class CaseRun {
+ public:
+  CaseRun(const Case& c, const ir::Target& target, ThreadPool& pool, std::uint64_t seed = 1);
+  void run();                                   // once; may be repeated
+  std::vector<std::vector<float>> outputs() const;  // decoded, in order; states in full
+  const ir::KernelChoice& choice() const { return choice_; }
+  const ir::Program& program() const { return inputs_.program; }
+  const ir::Call& call() const { return inputs_.program.calls()[0]; }
+
+ private:
+  View bind(ir::Value v, std::vector<std::byte>& storage) const;
+  CaseInputs inputs_;
+  ThreadPool& pool_;
+  ir::KernelChoice choice_;
+  std::vector<std::vector<std::byte>> storage_;  // by value id
+  std::vector<View> in_, out_;
+  std::vector<std::byte> scratch_;
+};
+
+// ||a - b|| / ||b||; infinite where either holds a NaN or the sizes differ, 0 where both are all zero.
+double relative_error(const std::vector<float>& a, const std::vector<float>& reference);
+
+}  // namespace ridge::op

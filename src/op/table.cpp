@@ -1,0 +1,56 @@
+#include "op/table.h"
+
+#include "op/add/add.h"
+#include "op/attention/attention.h"
+#include "op/embedding/embedding.h"
+#include "op/kv_store/kv_store.h"
+#include "op/linear/linear.h"
+#include "op/quantize/quantize.h"
+#include "op/rms_norm/rms_norm.h"
+#include "op/rope/rope.h"
+#include "op/sampling/sampling.h"
+#include "op/select_rows/select_rows.h"
+#include "op/silu_gate/silu_gate.h"
+
+namespace ridge::op {
+
+// The cases of each op: its cases.cpp.
+std::vector<Case> add_cases();
+std::vector<Case> attention_cases();
+std::vector<Case> embedding_cases();
+std::vector<Case> kv_store_cases();
+std::vector<Case> linear_cases();
+std::vector<Case> quantize_cases();
+std::vector<Case> rms_norm_cases();
+std::vector<Case> rope_angles_cases();
+std::vector<Case> rope_cases();
+std::vector<Case> sampling_cases();
+std::vector<Case> select_rows_cases();
+std::vector<Case> silu_gate_cases();
+
+namespace {
+constexpr Row rows[] = {
+    {&add_op, add_cases},
+    {&attention_op, attention_cases},
+    {&embedding_op, embedding_cases},
+    {&kv_store_op, kv_store_cases},
+    {&linear_op, linear_cases},
+    {&quantize_op, quantize_cases},
+    {&rms_norm_op, rms_norm_cases},
+    {&rope_angles_op, rope_angles_cases},
+    {&rope_op, rope_cases},
+    {&sampling_op, sampling_cases},
+    {&select_rows_op, select_rows_cases},
+    {&silu_gate_op, silu_gate_cases},
+};
+}  // namespace
+
+std::span<const Row> table() { return rows; }
+
+const Row* find(std::string_view name) {
+  for (const Row& r : rows)
+    if (r.op->name == name) return &r;
+  return nullptr;
+}
+
+}  // namespace ridge::op

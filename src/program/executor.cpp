@@ -1,0 +1,70 @@
+#include "program/executor.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace ridge::program {
+
+Executor::Executor(const ir::Program& program, const ir::Target& target, ThreadPool& pool, std::vector<View> weights, Reuse reuse)
+    : program_(program), target_(target), pool_(pool), views_(std::move(weights)) {
+  std::int64_t scratch = 0;
+  for (const ir::Call& c : program.calls()) {
+    steps_.push_back({c.op->choose(program, c, target_), std::vector<View>(c.in.size()), std::vector<View>(c.out.size())});
+    scratch = std::max(scratch, steps_.back().choice.scratch_bytes);
+  }
+  plan_ = plan_memory(program, target_.most, scratch, reuse);
+  arena_ = Arena(plan_.arena_bytes, Pages::huge);
+  inputs_ = Arena(plan_.input_bytes);
+  states_ = Arena(plan_.state_bytes);
+  scratch_ = Arena(plan_.scratch_bytes);
+
+  views_.resize(program.values().size());
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const ir::ValueInfo& v = program.values()[i];
+    if (v.kind == ir::Kind::weight) {
+      if (!views_[i]) fail_bug("weight {} is bound to nothing", v.name);
+      continue;
+    }
+    const ir::Value first = program.first_version(ir::Value{std::int32_t(i)});
+    const Arena& region = v.kind == ir::Kind::input ? inputs_ : v.kind == ir::Kind::state ? states_ : arena_;
+    const std::int64_t offset = plan_.offset[std::size_t(first.id)];
+    views_[i] = {.data = offset < 0 ? nullptr : region.data() + offset, .dtype = v.dtype, .rank = v.shape.rank};
+  }
+  bind(target_.most);
+}
+
+void Executor::bind(const Sizes& sizes) {
+  const Sizes& most = target_.most;
+  if (sizes.tokens > most.tokens || sizes.sequences > most.sequences || sizes.rows > most.rows)
+    fail_bug("a step of {} tokens, {} sequences, {} rows; planned for {}, {}, {}", sizes.tokens, sizes.sequences, sizes.rows,
+             most.tokens, most.sequences, most.rows);
+  bound_ = sizes;
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const ir::ValueInfo& v = program_.values()[i];
+    if (v.kind == ir::Kind::weight) continue;
+    for (int d = 0; d < v.shape.rank; ++d) views_[i].dims[d] = sizes.of(v.shape[d]);
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const ir::Call& c = program_.calls()[i];
+    for (std::size_t k = 0; k < c.in.size(); ++k) steps_[i].in[k] = c.in[k] ? view(c.in[k]) : View{};
+    for (std::size_t k = 0; k < c.out.size(); ++k) steps_[i].out[k] = view(c.out[k]);
+  }
+}
+
+void Executor::run(Observer* observer) {
+  const std::span<std::byte> scratch(scratch_.data(), std::size_t(scratch_.bytes()));
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const ir::Call& call = program_.calls()[i];
+    Prepared& step = steps_[i];
+    if (observer) observer->before(i);
+    try {
+      step.choice.run(ir::Bound{step.in, step.out, call.params, pool_, scratch});
+    } catch (const Error& e) {
+      throw Error(e.fault(), fmt::format("{}: {}", call.text(), e.what()));
+    }
+    if (observer) observer->after(i);
+  }
+}
+
+}  // namespace ridge::program
