@@ -1,0 +1,33 @@
+# CUDA when it is wanted, there, and of use. Without it everything but src/cuda/ and the *.cu files is built, for the CPU.
+# Sets RIDGE_HAS_CUDA and ridge_cuda_sources.
+set(RIDGE_HAS_CUDA OFF)
+file(GLOB_RECURSE ridge_cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cu)
+find_program(RIDGE_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+
+if(NOT RIDGE_CUDA)
+  set(cuda_says "off (RIDGE_CUDA=${RIDGE_CUDA})")
+elseif(NOT ridge_cuda_sources)
+  set(cuda_says "off (there are no CUDA sources)")   # enabling the language costs seconds
+elseif(RIDGE_NVCC)
+  set(CMAKE_CUDA_COMPILER ${RIDGE_NVCC})
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90a)
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)   # Debian 12's CMake 3.25 does not know that nvcc speaks C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(RIDGE_HAS_CUDA ON)
+  set(cuda_says "on (${RIDGE_NVCC}, sm_${CMAKE_CUDA_ARCHITECTURES})")
+elseif(RIDGE_CUDA STREQUAL AUTO)
+  set(cuda_says "off (no nvcc)")
+else()
+  message(FATAL_ERROR "RIDGE_CUDA=${RIDGE_CUDA} but there is no nvcc: put it on the PATH or set CUDA_HOME, or build with -DRIDGE_CUDA=OFF")
+endif()
+if(NOT RIDGE_HAS_CUDA)
+  set(ridge_cuda_sources "")
+endif()
+message(STATUS "CUDA: ${cuda_says}")
