@@ -68,7 +68,7 @@ class ThreadPool {
   alignas(cache_line_bytes) std::atomic<std::int64_t> next_{0};  // the first chunk that nobody took yet
   alignas(cache_line_bytes) std::atomic<bool> in_use_{false};
   const std::int64_t longest_spin_ns_;
-  std::atomic<std::int64_t> spin_ns_;  // how long a worker spins now: less where others want the processors
+  std::atomic<std::int64_t> spin_ns_;             // how long a worker spins now: less where others want the processors
   std::vector<std::unique_ptr<Worker>> workers_;  // worker w is workers_[w - 1]
 };
 

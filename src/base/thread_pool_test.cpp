@@ -40,7 +40,8 @@ TEST(ThreadPool, RangesBeginAtMultiplesOfTheGrain) {
   });
   EXPECT_EQ(sum, 103 * 102 / 2);
   std::atomic<std::int64_t> huge{0};  // counts near the end of int64 must not wrap
-  pool.parallel_ranges(INT64_MAX, INT64_MAX / 5, [&](std::int64_t begin, std::int64_t end, int) { huge += end - begin; });
+  pool.parallel_ranges(INT64_MAX, INT64_MAX / 5,
+                       [&](std::int64_t begin, std::int64_t end, int) { huge += end - begin; });
   EXPECT_EQ(huge, INT64_MAX);
 }
 
@@ -73,9 +74,15 @@ TEST(ThreadPool, ManyShortJobsMixedWithSleeps) {
 TEST(ThreadPool, ExceptionReachesTheCallerAndThePoolLives) {
   ThreadPool pool(3);
   for (int round = 0; round < 50; ++round) {
-    EXPECT_THROW(pool.parallel_for(100, [](std::int64_t i, int) { if (i % 10 == 3) throw std::runtime_error("three"); }),
+    EXPECT_THROW(pool.parallel_for(100,
+                                   [](std::int64_t i, int) {
+                                     if (i % 10 == 3) throw std::runtime_error("three");
+                                   }),
                  std::runtime_error);
-    EXPECT_THROW(pool.run([](int share, int) { if (share == 2) throw std::logic_error("two"); }), std::logic_error);
+    EXPECT_THROW(pool.run([](int share, int) {
+      if (share == 2) throw std::logic_error("two");
+    }),
+                 std::logic_error);
     std::atomic<int> done{0};
     pool.parallel_for(100, [&](std::int64_t, int) { ++done; });
     ASSERT_EQ(done, 100);
