@@ -58,7 +58,7 @@ need_packages() {
     command -v sudo > /dev/null || die "these Debian packages are missing, and this user is not root and has no sudo: $missing
        let root run: $by_hand"
     as_root=(sudo)
-    say "sudo may ask for your password to install Debian packages"
+    sudo -n true 2> /dev/null || say "sudo may ask for your password, to install Debian packages"
     sudo -v || die "sudo refuses; these Debian packages are missing: $missing
        let root run: $by_hand"
   fi
@@ -67,19 +67,21 @@ need_packages() {
   flock 7
   apt_log=$(mktemp)
   # Package lists may be absent or too old to name a version that the server still has: then they are fetched first.
+  local updated=""
   if ! apt-get -q -s install --no-install-recommends $missing > /dev/null 2>&1; then
     say "updating the package lists"
     apt_get update || true
+    updated=1
   fi
   say "installing Debian packages: $missing"
-  if ! apt_get install --no-install-recommends $missing; then
+  if ! apt_get install --no-install-recommends $missing && [ -z "$updated" ]; then
     say "updating the package lists and trying again"
     apt_get update || true
     apt_get install --no-install-recommends $missing || true
   fi
   missing=$(missing_packages "$@" | xargs)
   if [ -n "$missing" ]; then
-    grep -E '^(E|W|Err):' "$apt_log" | sort -u | tail -n 10 >&2 || true
+    grep -E '^(E|W):' "$apt_log" | sort -u | tail -n 10 >&2 || true
     rm -f "$apt_log"
     die "could not install these Debian packages (is the network there?): $missing"
   fi
