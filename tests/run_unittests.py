@@ -1,4 +1,5 @@
-"""Runs the Python tests (*_test.py) of a folder and ends with "N passed, N failed": python3 tests/run_unittests.py FOLDER"""
+#!/usr/bin/env python3
+"""Runs the Python tests (*_test.py) of a folder and ends with "N passed, N failed": tests/run_unittests.py FOLDER"""
 import sys
 import unittest
 

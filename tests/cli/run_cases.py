@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the command line as text: python3 tests/cli/run_cases.py RIDGE [--accept] [CASES.txt…]
+"""Runs the command line as text: tests/cli/run_cases.py RIDGE [--accept] [CASES.txt…]
 
 A case file (tests/cli/*.txt) is a transcript. Each command is one test:
 
