@@ -27,7 +27,7 @@ const std::vector<Row>& rows() {  // in an order in which `needs` only looks bac
       {"avx2", &Isa::avx2, {}},
       {"fma", &Isa::fma, {"avx2"}},
       {"f16c", &Isa::f16c, {"avx2"}},
-      {"avx512", &Isa::avx512, {"avx2", "fma", "f16c"}},
+      {"avx512", &Isa::avx512, {"avx2"}},
       {"vnni", &Isa::vnni, {"avx512"}},
       {"avx_vnni", &Isa::avx_vnni, {"avx2", "vnni by name"}},
       {"avx512_bf16", &Isa::avx512_bf16, {"avx512"}},
@@ -71,11 +71,10 @@ Isa detect() {
   const std::uint64_t saved = xcr0();
   const bool ymm = (saved & 0x6) == 0x6, zmm = (saved & 0xe6) == 0xe6;
   const bool tiles = (saved & 0x60000) == 0x60000;
-  isa.avx2 = ymm && bit(one.c, 28) && bit(seven.b, 5) && bit(seven.b, 8);
-  isa.fma = isa.avx2 && bit(one.c, 12);
-  isa.f16c = isa.avx2 && bit(one.c, 29);
+  const bool avx2 = ymm && bit(one.c, 28) && bit(seven.b, 5) && bit(seven.b, 8);
+  isa.avx2 = isa.fma = isa.f16c = avx2 && bit(one.c, 12) && bit(one.c, 29);
   const bool all_512 = bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 28) && bit(seven.b, 30) && bit(seven.b, 31);
-  isa.avx512 = zmm && isa.fma && isa.f16c && all_512;
+  isa.avx512 = zmm && isa.avx2 && all_512;
   isa.vnni = isa.avx512 && bit(seven.c, 11);
   isa.avx_vnni = isa.avx2 && bit(seven_one.a, 4);
   isa.avx512_bf16 = isa.avx512 && bit(seven_one.a, 5);
@@ -89,7 +88,7 @@ Isa detect() {
 
 std::int64_t highway_targets_forbidden(const Isa& isa) {
   std::int64_t off = 0;
-  if (!isa.avx2 || !isa.fma || !isa.f16c) off |= HWY_SSSE3 | HWY_SSE4 | HWY_AVX2;
+  if (!isa.avx2) off |= HWY_SSSE3 | HWY_SSE4 | HWY_AVX2;
   if (!isa.avx512) off |= HWY_AVX3;
   if (!isa.vnni) off |= HWY_AVX3_DL;  // that target may use VNNI
   return off;
@@ -149,6 +148,7 @@ Isa without(Isa have, std::string_view name) {
   if (std::find(known.begin(), known.end(), name) == known.end())
     fail_input("cannot forbid instruction set \"{}\"; known are {}", name, fmt::join(known, ", "));
   std::vector<std::string_view> gone = {name};
+  if (name == "fma" || name == "f16c") gone = {"avx2"};  // those three come and go together
   if (name == "vnni") gone.push_back("vnni by name");
   for (const Row& row : rows()) {
     const auto is_gone = [&](std::string_view n) { return std::find(gone.begin(), gone.end(), n) != gone.end(); };

@@ -9,7 +9,7 @@
 namespace ridge::hw {
 
 struct Isa {
-  bool avx2 = false;  // with AVX and BMI2
+  bool avx2 = false;  // with AVX, BMI2, FMA and F16C: they come and go together
   bool fma = false;
   bool f16c = false;
   bool avx512 = false;    // F, BW, DQ, VL and CD together
