@@ -1,97 +1,108 @@
-// The formats of 32 elements and one scale: Q8_0, Q4_0, Q4_1, and the activations' own.
-#include <algorithm>
+// The formats of 32 elements and one scale: Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, and the activations' own.
 #include <cmath>
-#include <cstring>
 
 #include "tensor/blocks.h"
 #include "tensor/decode.h"
+#include "tensor/each_block.h"
 #include "tensor/float16.h"
 
 namespace ridge {
 namespace {
 
-// Calls body(block, first element, elements in this block) for each block of a row.
-template <class Block, class F> void each_block(const std::byte* bytes, std::int64_t elems, F body) {
-  for (std::int64_t first = 0; first < elems; first += 32, bytes += sizeof(Block)) {
-    Block block;
-    std::memcpy(&block, bytes, sizeof block);
-    body(block, first, int(std::min<std::int64_t>(32, elems - first)));
+template <class Block> int five_bits(const Block& k, int i) { return nibble(k.q, i) | ((k.high[i / 8] >> (i % 8)) & 1) << 4; }
+
+// Stores 32 codes of 4 bits, and of 5 where the block has room for the fifth.
+template <class Block> void put_codes(const int (&code)[32], Block& k) {
+  for (int i = 0; i < 16; ++i) k.q[i] = std::uint8_t((code[i] & 15) | (code[i + 16] & 15) << 4);
+  if constexpr (requires { k.high; }) {
+    for (int i = 0; i < 32; ++i) k.high[i / 8] = std::uint8_t(k.high[i / 8] | (code[i] >> 4) << (i % 8));
   }
 }
 
-// Calls body(values, block) for each block of a row, the values padded with zeros; then stores the block.
-template <class Block, class F> void fill_blocks(const float* values, std::byte* bytes, std::int64_t elems, F body) {
-  for (std::int64_t first = 0; first < elems; first += 32, bytes += sizeof(Block)) {
-    float x[32] = {};
-    std::copy_n(values + first, std::min<std::int64_t>(32, elems - first), x);
-    Block block{};
-    body(x, block);
-    std::memcpy(bytes, &block, sizeof block);
-  }
+// Symmetric: the value of the largest magnitude, with its sign, becomes -zero_code.
+template <class Block> void pack_around_zero(const float (&x)[32], int zero_code, Block& k) {
+  float extreme = 0;
+  for (float f : x)
+    if (std::fabs(f) > std::fabs(extreme)) extreme = f;
+  const float d = extreme / float(-zero_code), inverse = d != 0 ? 1.0f / d : 0.0f;
+  int code[32];
+  for (int i = 0; i < 32; ++i) code[i] = int(within(x[i] * inverse + (float(zero_code) + 0.5f), 0, float(2 * zero_code - 1)));
+  k.d = float_to_half(d);
+  put_codes(code, k);
 }
 
-int nibble(const std::uint8_t (&q)[16], int i) { return i < 16 ? q[i] & 15 : q[i - 16] >> 4; }
+// From the smallest value, code 0, to the largest, code `top`.
+template <class Block> void pack_from_minimum(const float (&x)[32], int top, Block& k) {
+  const auto [low, high] = std::minmax_element(std::begin(x), std::end(x));
+  const float d = (*high - *low) / float(top), inverse = d != 0 ? 1.0f / d : 0.0f, m = *low;
+  int code[32];
+  for (int i = 0; i < 32; ++i) code[i] = int(within((x[i] - m) * inverse + 0.5f, 0, float(top)));
+  k.d = float_to_half(d), k.m = float_to_half(m);
+  put_codes(code, k);
+}
 
 }  // namespace
 
 void decode_q8_0(const std::byte* b, float* v, std::int64_t n) {
-  each_block<BlockQ8_0>(b, n, [&](const BlockQ8_0& k, std::int64_t at, int count) {
-    for (int i = 0; i < count; ++i) v[at + i] = half_to_float(k.d) * float(k.q[i]);
+  decode_blocks<BlockQ8_0, 32>(b, v, n, [](const BlockQ8_0& k, float (&x)[32]) {
+    for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(k.q[i]);
   });
 }
 void decode_q4_0(const std::byte* b, float* v, std::int64_t n) {
-  each_block<BlockQ4_0>(b, n, [&](const BlockQ4_0& k, std::int64_t at, int count) {
-    for (int i = 0; i < count; ++i) v[at + i] = half_to_float(k.d) * float(nibble(k.q, i) - 8);
+  decode_blocks<BlockQ4_0, 32>(b, v, n, [](const BlockQ4_0& k, float (&x)[32]) {
+    for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(nibble(k.q, i) - 8);
   });
 }
 void decode_q4_1(const std::byte* b, float* v, std::int64_t n) {
-  each_block<BlockQ4_1>(b, n, [&](const BlockQ4_1& k, std::int64_t at, int count) {
-    for (int i = 0; i < count; ++i) v[at + i] = half_to_float(k.d) * float(nibble(k.q, i)) + half_to_float(k.m);
+  decode_blocks<BlockQ4_1, 32>(b, v, n, [](const BlockQ4_1& k, float (&x)[32]) {
+    for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(nibble(k.q, i)) + half_to_float(k.m);
+  });
+}
+void decode_q5_0(const std::byte* b, float* v, std::int64_t n) {
+  decode_blocks<BlockQ5_0, 32>(b, v, n, [](const BlockQ5_0& k, float (&x)[32]) {
+    for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(five_bits(k, i) - 16);
+  });
+}
+void decode_q5_1(const std::byte* b, float* v, std::int64_t n) {
+  decode_blocks<BlockQ5_1, 32>(b, v, n, [](const BlockQ5_1& k, float (&x)[32]) {
+    for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(five_bits(k, i)) + half_to_float(k.m);
   });
 }
 void decode_q8_act(const std::byte* b, float* v, std::int64_t n) {
-  each_block<ActBlock>(b, n, [&](const ActBlock& k, std::int64_t at, int count) {
-    for (int i = 0; i < count; ++i) v[at + i] = k.d * float(k.q[i]);
+  decode_blocks<ActBlock, 32>(b, v, n, [](const ActBlock& k, float (&x)[32]) {
+    for (int i = 0; i < 32; ++i) x[i] = k.d * float(k.q[i]);
   });
 }
 
 void encode_q8_0(const float* v, std::byte* b, std::int64_t n) {
-  fill_blocks<BlockQ8_0>(v, b, n, [](const float (&x)[32], BlockQ8_0& k) {
+  encode_blocks<BlockQ8_0, 32>(v, b, n, [](const float (&x)[32], BlockQ8_0& k) {
     float most = 0;
     for (float f : x) most = std::max(most, std::fabs(f));
     const float d = most / 127.0f, inverse = d != 0 ? 1.0f / d : 0.0f;
     k.d = float_to_half(d);
-    for (int i = 0; i < 32; ++i) k.q[i] = std::int8_t(std::round(x[i] * inverse));
+    for (int i = 0; i < 32; ++i) k.q[i] = std::int8_t(within(std::round(x[i] * inverse), -127, 127));
   });
 }
 void encode_q4_0(const float* v, std::byte* b, std::int64_t n) {
-  fill_blocks<BlockQ4_0>(v, b, n, [](const float (&x)[32], BlockQ4_0& k) {
-    float extreme = 0;  // the value of the largest magnitude, with its sign, becomes -8
-    for (float f : x)
-      if (std::fabs(f) > std::fabs(extreme)) extreme = f;
-    const float d = extreme / -8.0f, inverse = d != 0 ? 1.0f / d : 0.0f;
-    k.d = float_to_half(d);
-    auto code = [&](float f) { return std::clamp(int(f * inverse + 8.5f), 0, 15); };
-    for (int i = 0; i < 16; ++i) k.q[i] = std::uint8_t(code(x[i]) | code(x[i + 16]) << 4);
-  });
+  encode_blocks<BlockQ4_0, 32>(v, b, n, [](const float (&x)[32], BlockQ4_0& k) { pack_around_zero(x, 8, k); });
+}
+void encode_q5_0(const float* v, std::byte* b, std::int64_t n) {
+  encode_blocks<BlockQ5_0, 32>(v, b, n, [](const float (&x)[32], BlockQ5_0& k) { pack_around_zero(x, 16, k); });
 }
 void encode_q4_1(const float* v, std::byte* b, std::int64_t n) {
-  fill_blocks<BlockQ4_1>(v, b, n, [](const float (&x)[32], BlockQ4_1& k) {
-    const auto [low, high] = std::minmax_element(std::begin(x), std::end(x));
-    const float d = (*high - *low) / 15.0f, inverse = d != 0 ? 1.0f / d : 0.0f, m = *low;
-    k.d = float_to_half(d), k.m = float_to_half(m);
-    auto code = [&](float f) { return std::clamp(int((f - m) * inverse + 0.5f), 0, 15); };
-    for (int i = 0; i < 16; ++i) k.q[i] = std::uint8_t(code(x[i]) | code(x[i + 16]) << 4);
-  });
+  encode_blocks<BlockQ4_1, 32>(v, b, n, [](const float (&x)[32], BlockQ4_1& k) { pack_from_minimum(x, 15, k); });
+}
+void encode_q5_1(const float* v, std::byte* b, std::int64_t n) {
+  encode_blocks<BlockQ5_1, 32>(v, b, n, [](const float (&x)[32], BlockQ5_1& k) { pack_from_minimum(x, 31, k); });
 }
 void encode_q8_act(const float* v, std::byte* b, std::int64_t n) {
-  fill_blocks<ActBlock>(v, b, n, [](const float (&x)[32], ActBlock& k) {
+  encode_blocks<ActBlock, 32>(v, b, n, [](const float (&x)[32], ActBlock& k) {
     float most = 0;
     for (float f : x) most = std::max(most, std::fabs(f));
     const float inverse = most != 0 ? 127.0f / most : 0.0f;
     k.d = most / 127.0f;
     for (int i = 0; i < 32; ++i) {
-      k.q[i] = std::int8_t(std::nearbyint(x[i] * inverse));
+      k.q[i] = std::int8_t(nearest(x[i] * inverse, -127, 127));
       k.sum[i / 16] = std::int16_t(k.sum[i / 16] + k.q[i]);
     }
   });
