@@ -26,30 +26,23 @@ const char* kind_of(mode_t mode) {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
   // Not blocking: opening a pipe for reading would otherwise wait for a writer, before we can see that it is a pipe.
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor_ < 0) fail_input("{}: cannot be opened: {}", name_, std::strerror(errno));
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) fail_input("{}: cannot be opened: {}", name_, std::strerror(errno));
   struct stat status{};
-  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(std::exchange(descriptor_, -1));
-    fail_input("{}: is {}; a regular file is needed", name_, kind_of(status.st_mode));
-  }
-  size_ = std::uint64_t(status.st_size);
-  if (size_ == 0) return;
-  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, descriptor_, 0);
-  if (data == MAP_FAILED) {
-    const int why = errno;
-    ::close(std::exchange(descriptor_, -1));
-    fail_machine("{}: mapping {} bytes failed: {} (is the address space limited, ulimit -v?)", name_, size_,
-                 std::strerror(why));
-  }
+  const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  size_ = regular ? std::uint64_t(status.st_size) : 0;
+  void* data = size_ ? ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0) : nullptr;
+  const int why = errno;
+  ::close(descriptor);
+  if (!regular) fail_input("{}: is {}; a regular file is needed", name_, kind_of(status.st_mode));
+  if (data == MAP_FAILED)
+    fail_machine("{}: mapping {} bytes failed: {} (is the address space limited, ulimit -v?)", name_, size_, std::strerror(why));
   data_ = static_cast<const std::byte*>(data);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : name_(std::move(other.name_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this == &other) return *this;
@@ -57,7 +50,8 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   name_ = std::move(other.name_);
   data_ = std::exchange(other.data_, nullptr);
   size_ = std::exchange(other.size_, 0);
-  descriptor_ = std::exchange(other.descriptor_, -1);
+  device_ = other.device_;
+  inode_ = other.inode_;
   return *this;
 }
 
@@ -65,7 +59,6 @@ MappedFile::~MappedFile() { unmap(); }
 
 void MappedFile::unmap() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 std::span<const std::byte> MappedFile::subspan(std::uint64_t offset, std::uint64_t length, std::string_view what) const {
@@ -87,9 +80,8 @@ void MappedFile::release(std::span<const std::byte> range) const {
 
 void MappedFile::check_length() const {
   struct stat status{};
-  if (descriptor_ < 0) return;
-  if (::fstat(descriptor_, &status) != 0) fail_input("{}: cannot be read any more: {}", name_, std::strerror(errno));
-  if (std::uint64_t(status.st_size) < size_)
+  const bool same = ::stat(name_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  if (same && std::uint64_t(status.st_size) < size_)
     fail_input("{}: has shrunk from {} to {} bytes while it was read", name_, size_, status.st_size);
 }
 

@@ -32,7 +32,8 @@ class MappedFile {
   // repacked when they are loaded, and the pages they came from must not stay resident.
   void release(std::span<const std::byte> range) const;
 
-  // Fails when the file has become shorter since it was mapped: reading past its end would be a SIGBUS.
+  // Fails when the file has become shorter since it was mapped: reading past its end would be a SIGBUS. A file that was
+  // replaced by another of the same name is still mapped whole. No descriptor is kept: models have hundreds of files.
   void check_length() const;
 
  private:
@@ -41,7 +42,7 @@ class MappedFile {
   std::string name_;
   const std::byte* data_ = nullptr;
   std::uint64_t size_ = 0;
-  int descriptor_ = -1;  // kept for check_length
+  std::uint64_t device_ = 0, inode_ = 0;
 };
 
 }  // namespace ridge::io
