@@ -113,7 +113,8 @@ std::string text_of(const Table& table) {
     for (const Grid& g : grid) width += g.width + int(gap.size());
     out += std::string(gap);
     for (int i = int(gap.size()); i < width; ++i) out += "─";
-    out += "\n" + line(grid, table.rows.size() + 1);
+    out += "\n";
+    out += line(grid, table.rows.size() + 1);
   }
   return out;
 }

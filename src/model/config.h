@@ -1,0 +1,50 @@
+// What a model is, whatever file said it: read from GGUF metadata or config.json, then used by the families' forward
+// passes, by inspect and by the planner. One struct for all families: a field that a family has no use for keeps its
+// neutral value.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "op/rope/rope.h"
+
+namespace ridge::model {
+
+struct RopeScaling {
+  enum class Kind : std::uint8_t { none, linear, llama3, yarn, longrope } kind = Kind::none;
+  double factor = 1;                      // how many times longer the context becomes
+  std::int64_t original_context = 0;      // what the model was trained at
+  double low_freq_factor = 1, high_freq_factor = 4;                            // llama3
+  double beta_fast = 32, beta_slow = 1, attention_factor = 0;                  // yarn; attention_factor 0: by formula
+  double mscale = 0, mscale_all_dim = 0;                                       // yarn, DeepSeek's
+  bool truncate = true;                                                        // yarn: whole dimensions
+  std::vector<float> short_factors, long_factors;                              // longrope: divide the frequencies
+};
+
+struct Rope {
+  double base = 10000;
+  std::int64_t dims = 0;  // rotated elements of each head
+  op::RopeStyle style = op::RopeStyle::halves;
+  RopeScaling scaling;
+};
+
+struct Config {
+  std::string architecture;  // GGUF's name of the family: "llama", "qwen3"
+  std::string name;          // what the file calls the model
+  std::int64_t layers = 0, hidden = 0, ffn = 0, vocab = 0;
+  std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
+  std::int64_t context = 0;  // the longest that the model was made for
+  float norm_eps = 1e-5f;
+  Rope rope;
+
+  float attention_scale = 0;       // multiplies q k^T
+  std::int64_t window = 0;         // of windowed layers, 0: none
+  float attention_softcap = 0, logit_softcap = 0;
+  float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
+  std::int64_t experts = 0, experts_used = 0, expert_ffn = 0;
+
+  std::int64_t q_columns() const { return heads * head_dim; }
+  std::int64_t kv_columns() const { return kv_heads * head_dim; }
+};
+
+}  // namespace ridge::model

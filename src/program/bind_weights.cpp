@@ -1,0 +1,53 @@
+#include "program/bind_weights.h"
+
+#include "op/prepare_weight.h"
+
+namespace ridge::program {
+namespace {
+
+constexpr std::int64_t alignment = 64;
+std::int64_t aligned(std::int64_t n) { return (n + alignment - 1) / alignment * alignment; }
+
+enum class Fate : std::uint8_t { stays, packed, as_f32 };
+
+Fate fate_of(const ir::Program& p, const WeightSource& s, const ir::Target& target) {
+  if (s.rows.rank == 1) return Fate::as_f32;
+  return op::weight_layout(p, s.value, target) == Layout::panels ? Fate::packed : Fate::stays;
+}
+
+std::int64_t bytes_of(const WeightSource& s, Fate fate) {
+  if (fate == Fate::stays) return 0;
+  return fate == Fate::packed ? op::packed_bytes(s.rows) : s.rows.dim(0) * std::int64_t(sizeof(float));
+}
+
+}  // namespace
+
+BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources, ThreadPool& pool,
+                          const std::function<void(std::span<const std::byte>)>& release) {
+  BoundWeights bound;
+  bound.views.resize(p.values().size());
+  std::int64_t total = 0;
+  for (const WeightSource& s : sources) total += aligned(bytes_of(s, fate_of(p, s, target)));
+  bound.packed = Arena(total, Pages::huge);
+  std::byte* at = bound.packed.data();
+  for (const WeightSource& s : sources) {
+    const Fate fate = fate_of(p, s, target);
+    View& view = bound.views[std::size_t(s.value.id)];
+    if (fate == Fate::stays) {
+      view = s.rows;
+      bound.mapped_bytes += s.rows.bytes();
+      continue;
+    }
+    if (fate == Fate::packed) {
+      view = op::pack_weight(s.rows, at, pool);
+    } else {
+      view = {.data = at, .dtype = DType::f32, .rank = 1, .dims = {s.rows.dim(0)}};
+      info(s.rows.dtype).decode(s.rows.data, view.as<float>(), s.rows.dim(0));
+    }
+    at += aligned(bytes_of(s, fate));
+    if (release) release({s.rows.data, std::size_t(s.rows.bytes())});
+  }
+  return bound;
+}
+
+}  // namespace ridge::program

@@ -1,0 +1,27 @@
+// Weights into memory, for a target: left where the file is mapped, or repacked once for the kernels that read them.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ir/op_info.h"
+#include "tensor/arena.h"
+
+namespace ridge::program {
+
+struct WeightSource {
+  ir::Value value;
+  View rows;  // as the file holds it, any alignment
+};
+
+struct BoundWeights {
+  std::vector<View> views;  // by value id, for the executor
+  Arena packed;             // what was repacked or copied
+  std::int64_t mapped_bytes = 0;  // what stays in the file's mapping
+};
+
+// `release` is told each range of the mapping that was copied and is not needed any more. Vectors are copied as f32.
+BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources, ThreadPool& pool,
+                          const std::function<void(std::span<const std::byte>)>& release);
+
+}  // namespace ridge::program
