@@ -15,6 +15,7 @@ struct Batch {
   ir::Value wanted;         // (R) i32: rows whose logits are wanted
   op::Sequences sequences;  // (B + 1), (B), (B, most blocks) i32
   std::vector<ir::Value> kv;  // each layer's state, its newest version
+  std::int64_t context = 0;   // the longest sequence that will be run
 
   // This layer's state for attention, after k and v are stored in it.
   ir::Value store(ir::Program& p, std::size_t layer, ir::Value k, ir::Value v) {

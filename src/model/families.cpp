@@ -36,7 +36,7 @@ ir::Value linear(ir::Program& p, Weights& w, std::int64_t layer, std::string_vie
 
 ir::Value rope_angles(ir::Program& p, const Config& c, Weights& w, const Batch& b) {
   const std::optional<Tensor> factors = w.raw("rope_freqs");
-  const RopeFrequencies f = rope_frequencies(c.rope, c.context, factors ? floats_of(*factors) : std::vector<float>{});
+  const RopeFrequencies f = rope_frequencies(c.rope, b.context, factors ? floats_of(*factors) : std::vector<float>{});
   return op::rope_angles(p, b.positions, w.constant("rope_frequencies", f.values), {.scale = f.scale});
 }
 

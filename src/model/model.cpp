@@ -57,6 +57,7 @@ Recorded record(const Description& model, const RecordOptions& options) {
   }
   Recorded r;
   ir::Program& p = r.program;
+  r.batch.context = options.context;
   r.batch.tokens = p.input("tokens", DType::i32, {Symbol::tokens});
   r.batch.positions = p.input("positions", DType::i32, {Symbol::tokens});
   r.batch.slots = p.input("slots", DType::i32, {Symbol::tokens});

@@ -27,9 +27,10 @@ struct Description {
 Description open(const std::filesystem::path& path);
 
 struct RecordOptions {
-  std::int64_t kv_blocks = 0, kv_block_size = 32;  // the pool's size and page (engine/kv_pool.h)
+  std::int64_t kv_blocks = 0, kv_block_size = 0;   // the pool's size and page (engine/kv_pool.h)
   std::int64_t blocks_per_sequence = 0;            // width of the block table
   DType kv_dtype = DType::f16;
+  std::int64_t context = 0;                        // the longest sequence that will be run: longrope asks
 };
 
 struct Recorded {
