@@ -1,11 +1,35 @@
 #include "op/prepare_weight.h"
 
-#include "base/error.h"
+#include <algorithm>
+
+#include "base/thread_pool.h"
+#include "op/embedding/embedding.h"
+#include "op/linear/linear.h"
+#include "op/linear/panel.h"
 
 namespace ridge::op {
 
-Layout weight_layout(const ir::Program&, ir::Value, const ir::Target&) { return Layout::rows; }
-std::int64_t packed_bytes(const View& rows) { return rows.bytes(); }
-View pack_weight(const View& rows, std::byte*, ThreadPool&) { return rows; }
+// Panels are for linear; a table that an embedding shares with the head may lie so too. Anybody else needs rows.
+Layout weight_layout(const ir::Program& p, ir::Value weight, const ir::Target& target) {
+  if (target.device != ir::Device::cpu || p[weight].shape.rank != 2 || !has_panels(p[weight].dtype)) return Layout::rows;
+  bool multiplied = false;
+  for (const ir::Call& c : p.calls()) {
+    if (std::find(c.in.begin(), c.in.end(), weight) == c.in.end()) continue;
+    if (c.op == &linear_op) multiplied = true;
+    else if (c.op != &embedding_op) return Layout::rows;
+  }
+  return multiplied ? Layout::panels : Layout::rows;
+}
+
+std::int64_t packed_bytes(const View& rows) { return packed_bytes(rows.dtype, rows.rows(), rows.columns()); }
+
+View pack_weight(const View& rows, std::byte* to, ThreadPool& pool) {
+  const Matrix matrix{rows.data, rows.dtype, rows.rows(), rows.columns()};
+  pool.parallel_ranges(panel_count(matrix.rows), 0, [&](std::int64_t first, std::int64_t last, int) { pack_panels(matrix, first, last, to); });
+  View packed = rows;
+  packed.data = to;
+  packed.layout = Layout::panels;
+  return packed;
+}
 
 }  // namespace ridge::op

@@ -93,10 +93,11 @@ inline int q3_scale(const std::uint8_t (&scales)[12], int g) {  // 0 to 63; 32 i
 
 struct ActBlock {  // x[i] = d * q[i]; q in -127..127
   float d;
-  std::int16_t sum[2];  // sums of q[0..15] and q[16..31]: what formats with a minimum or an offset multiply
+  float d_sum;          // d * (sum[0] + sum[1]): what formats with one minimum multiply
+  std::int16_t sum[2];  // sums of q[0..15] and q[16..31]: what formats with an offset, or two minimums, multiply
   std::int8_t q[32];
 };
-static_assert(sizeof(BlockQ8_0) == 34 && sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4_1) == 20 && sizeof(ActBlock) == 40);
+static_assert(sizeof(BlockQ8_0) == 34 && sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4_1) == 20 && sizeof(ActBlock) == 44);
 static_assert(sizeof(BlockQ5_0) == 22 && sizeof(BlockQ5_1) == 24 && sizeof(BlockIq4Nl) == 18 && sizeof(BlockMxfp4) == 17);
 static_assert(sizeof(BlockQ2K) == 84 && sizeof(BlockQ3K) == 110 && sizeof(BlockQ4K) == 144 && sizeof(BlockQ5K) == 176);
 static_assert(sizeof(BlockQ6K) == 210 && sizeof(BlockIq4Xs) == 136);

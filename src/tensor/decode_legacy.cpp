@@ -1,4 +1,6 @@
 // The formats of 32 elements and one scale: Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, and the activations' own.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "tensor/blocks.h"
@@ -95,16 +97,22 @@ void encode_q4_1(const float* v, std::byte* b, std::int64_t n) {
 void encode_q5_1(const float* v, std::byte* b, std::int64_t n) {
   encode_blocks<BlockQ5_1, 32>(v, b, n, [](const float (&x)[32], BlockQ5_1& k) { pack_from_minimum(x, 31, k); });
 }
+// The largest magnitude is found among the bits without the sign, where a NaN counts as the largest of all. A block that
+// holds an infinity or a NaN keeps it as its d, so that products with it are NaN; one whose values are all below
+// 2^-119 (the inverse of d would overflow) is zero.
 void encode_q8_act(const float* v, std::byte* b, std::int64_t n) {
   encode_blocks<ActBlock, 32>(v, b, n, [](const float (&x)[32], ActBlock& k) {
-    float most = 0;
-    for (float f : x) most = std::max(most, std::fabs(f));
-    const float inverse = most != 0 ? 127.0f / most : 0.0f;
+    std::uint32_t most_bits = 0;
+    for (float f : x) most_bits = std::max(most_bits, std::bit_cast<std::uint32_t>(f) & 0x7fffffffu);
+    const float most = std::bit_cast<float>(most_bits);
+    if (most < 0x1p-119f) return;
     k.d = most / 127.0f;
-    for (int i = 0; i < 32; ++i) {
+    const float inverse = 127.0f / most;
+    for (int i = 0; i < 32 && std::isfinite(most); ++i) {
       k.q[i] = std::int8_t(nearest(x[i] * inverse, -127, 127));
       k.sum[i / 16] = std::int16_t(k.sum[i / 16] + k.q[i]);
     }
+    k.d_sum = k.d * float(k.sum[0] + k.sum[1]);
   });
 }
 

@@ -28,7 +28,7 @@ constexpr DTypeInfo table[] = {
     {DType::iq4_nl, "IQ4_NL", 32, 18, decode_iq4_nl, nullptr},
     {DType::iq4_xs, "IQ4_XS", 256, 136, decode_iq4_xs, nullptr},
     {DType::mxfp4, "MXFP4", 32, 17, decode_mxfp4, encode_mxfp4},
-    {DType::q8_act, "Q8_ACT", 32, 40, decode_q8_act, encode_q8_act},
+    {DType::q8_act, "Q8_ACT", 32, 44, decode_q8_act, encode_q8_act},
 };
 
 constexpr bool in_order() {

@@ -1,0 +1,39 @@
+// 8 lanes, products of bytes in pairs of 16 bits.
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "op/linear/cpu.h"
+#include "op/linear/panel.h"
+#include "tensor/blocks.h"
+
+// After all other includes: code from elsewhere must not be compiled for this target, or the linker could give it to
+// every caller.
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c")
+#endif
+
+#define RIDGE_Q8_TOKENS 4
+#define RIDGE_F32_TOKENS 4
+#define RIDGE_PREFETCH 2048
+namespace ridge::op::avx2 {
+namespace {
+#include "op/linear/simd_avx2.h"
+#include "op/linear/formats.h"
+#include "op/linear/tile.h"
+}  // namespace
+}  // namespace ridge::op::avx2
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+namespace ridge::op {
+std::span<const LinearKernels> avx2_linear_kernels() { return avx2::kernels; }
+}  // namespace ridge::op

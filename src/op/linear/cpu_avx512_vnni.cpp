@@ -1,0 +1,42 @@
+// 16 lanes, products of bytes summed by fours (AVX512-VNNI).
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "op/linear/cpu.h"
+#include "op/linear/panel.h"
+#include "tensor/blocks.h"
+
+// After all other includes: code from elsewhere must not be compiled for this target, or the linker could give it to
+// every caller.
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c")
+#pragma GCC diagnostic ignored "-Wuninitialized"        // of GCC 12 about its own intrinsics (GCC bug 105593)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+#define RIDGE_VNNI
+#define RIDGE_Q8_TOKENS 12
+#define RIDGE_F32_TOKENS 8
+#define RIDGE_PREFETCH 2048
+namespace ridge::op::avx512_vnni {
+namespace {
+#include "op/linear/simd_avx512.h"
+#include "op/linear/formats.h"
+#include "op/linear/tile.h"
+}  // namespace
+}  // namespace ridge::op::avx512_vnni
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+namespace ridge::op {
+std::span<const LinearKernels> avx512_vnni_linear_kernels() { return avx512_vnni::kernels; }
+}  // namespace ridge::op
