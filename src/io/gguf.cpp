@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <unordered_set>
+#include <set>
 
 #include "base/error.h"
 #include "io/quote.h"
@@ -116,7 +116,7 @@ GgufHeader parse_gguf(std::span<const std::byte> bytes, std::string_view file) {
   header.alignment = read_alignment(header.metadata);
   if (tensors > most_tensors || tensors > in.left() / least_tensor_info)
     in.fail_at(8, fmt::format("{} tensors are claimed, more than the file can hold (and {} is the most)", tensors, most_tensors));
-  std::unordered_set<std::string_view> names;
+  std::set<std::string_view> names;
   for (std::uint64_t i = 0; i < tensors; ++i) {
     const std::uint64_t at = in.position();
     header.tensors.push_back(read_tensor(in));

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "io/byte_reader.h"
@@ -103,7 +103,7 @@ class GgufMetadata {
 
   std::string file_;
   std::vector<GgufValue> values_;
-  std::unordered_map<std::string_view, std::size_t> by_key_;
+  std::map<std::string_view, std::size_t> by_key_;  // a tree: no choice of keys makes it slow
 };
 
 // One value as text for people: strings quoted, arrays as their first `most` elements and a count.

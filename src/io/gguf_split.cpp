@@ -1,6 +1,6 @@
 // Opening a GGUF model of one file or of many.
 #include <charconv>
-#include <unordered_map>
+#include <map>
 
 #include "base/error.h"
 #include "io/gguf.h"
@@ -45,7 +45,7 @@ void check_part(const GgufPart& part, std::uint64_t number, std::uint64_t count)
 }
 
 void check_together(const GgufFile& model) {
-  std::unordered_map<std::string_view, const GgufPart*> seen;
+  std::map<std::string_view, const GgufPart*> seen;
   for (const GgufPart& part : model.parts)
     for (const GgufTensor& t : part.header.tensors)
       if (const auto [at, fresh] = seen.emplace(t.name, &part); !fresh)

@@ -1,7 +1,6 @@
 // Opening a safetensors model of one file or of many.
 #include <map>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "io/folder.h"
@@ -48,7 +47,7 @@ std::vector<SafetensorsPart> open_safetensors(const std::filesystem::path& path)
   if (part_of.empty() || part_of.size() > most_shards)
     fail_input("{}: names {} shards; 1 to {} are accepted", path.string(), part_of.size(), most_shards);
 
-  std::unordered_map<std::string, std::string> found_in;  // tensor name -> shard name
+  std::map<std::string, std::string> found_in;  // tensor name -> shard name
   for (auto& [shard, index] : part_of) {
     index = parts.size();
     parts.push_back(open_part(required_file_in(path.parent_path(), shard, path.filename().string())));
