@@ -1,26 +1,66 @@
-// Every case of every op: the CPU's kernels, at each instruction set this machine has, against the plain reference.
+// Every case of every op: the CPU's kernels, at each instruction set this machine has, against the plain reference;
+// and the same bits from one thread as from several.
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 #include "base/thread_pool.h"
 #include "op/run_case.h"
 #include "op/table.h"
 
 namespace ridge::op {
+namespace {
 
-TEST(op_cases, cpu_kernels_agree_with_the_reference) {
-  ThreadPool pool(2);
-  ir::Target ref{.device = ir::Device::ref, .isa = hw::isa(), .threads = 2};
-  ir::Target cpu{.device = ir::Device::cpu, .isa = hw::isa(), .threads = 2};
-  for (const Row& row : table())
-    for (const Case& c : row.cases()) {
-      SCOPED_TRACE(fmt::format("{}: {}", row.op->name, c.name));
-      CaseRun expected(c, ref, pool), actual(c, cpu, pool);
-      expected.run();
-      actual.run();
-      const auto want = expected.outputs(), got = actual.outputs();
-      ASSERT_EQ(want.size(), got.size());
-      for (std::size_t i = 0; i < want.size(); ++i) EXPECT_LE(relative_error(got[i], want[i]), c.tolerance) << actual.choice().kernel;
-    }
+// The instruction sets of this machine, and what is left of them as one after the other is forbidden.
+std::vector<hw::Isa> levels() {
+  std::vector<hw::Isa> list{hw::native_isa()};
+  for (std::string_view name : {"vnni", "avx512", "avx_vnni", "avx2"})
+    if (const hw::Isa next = hw::without(list.back(), name); !(next == list.back())) list.push_back(next);
+  return list;
 }
 
+using Outputs = std::vector<std::vector<float>>;
+
+Outputs run(const Case& c, const ir::Target& target, ThreadPool& pool, std::string* kernel = nullptr) {
+  CaseRun run(c, target, pool);
+  run.run();
+  if (kernel) *kernel = run.choice().kernel;
+  return run.outputs();
+}
+
+bool same_bits(const Outputs& a, const Outputs& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const std::vector<float>& x, const std::vector<float>& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+  });
+}
+
+class op_cases : public testing::TestWithParam<std::string> {};
+
+TEST_P(op_cases, cpu_kernels_agree_with_the_reference) {
+  ThreadPool one(1), three(3);
+  const Row& row = *find(GetParam());
+  for (const Case& c : row.cases()) {
+    SCOPED_TRACE(c.name);
+    const Outputs want = run(c, {.device = ir::Device::ref, .isa = hw::native_isa()}, one);
+    std::string previous;
+    for (const hw::Isa& isa : levels()) {
+      std::string kernel;
+      const Outputs got = run(c, {.isa = isa, .threads = 3}, three, &kernel);
+      if (kernel == previous) continue;
+      previous = kernel;
+      ASSERT_EQ(want.size(), got.size());
+      for (std::size_t i = 0; i < want.size(); ++i) EXPECT_LE(relative_error(got[i], want[i]), c.tolerance) << kernel << ", output " << i;
+      EXPECT_TRUE(same_bits(got, run(c, {.isa = isa, .threads = 1}, one))) << kernel << ": threads change the bits";
+    }
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> list;
+  for (const Row& row : table()) list.emplace_back(row.op->name);
+  return list;
+}
+INSTANTIATE_TEST_SUITE_P(all, op_cases, testing::ValuesIn(names()), [](const auto& name) { return name.param; });
+
+}  // namespace
 }  // namespace ridge::op
