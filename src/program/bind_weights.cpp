@@ -50,4 +50,13 @@ BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::s
   return bound;
 }
 
+std::int64_t weight_bytes(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources) {
+  std::int64_t total = 0;
+  for (const WeightSource& s : sources) {
+    const Fate fate = fate_of(p, s, target);
+    total += fate == Fate::stays ? s.rows.bytes() : aligned(bytes_of(s, fate));
+  }
+  return total;
+}
+
 }  // namespace ridge::program

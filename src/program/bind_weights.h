@@ -24,4 +24,7 @@ struct BoundWeights {
 BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources, ThreadPool& pool,
                           const std::function<void(std::span<const std::byte>)>& release);
 
+// Bytes of all weights as they will lie in memory, mapped ones included.
+std::int64_t weight_bytes(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources);
+
 }  // namespace ridge::program
