@@ -4,6 +4,7 @@ namespace ridge::cli {
 namespace {
 
 constexpr Verb all[] = {
+    {"run", "answer a prompt, or chat", run_verb},
 };
 
 }  // namespace
