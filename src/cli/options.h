@@ -1,6 +1,5 @@
 // What verbs share: parsing with CLI11, flags that mean the same everywhere, and a model loaded as the flags say.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,10 @@
 #include "base/table.h"
 #include "base/thread_pool.h"
 #include "model/loaded.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ridge::cli {
 

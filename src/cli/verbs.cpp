@@ -4,7 +4,8 @@ namespace ridge::cli {
 namespace {
 
 constexpr Verb all[] = {
-    {"run", "answer a prompt, or chat", run_verb},
+    {"inspect", "what is in a model file, and the memory it needs", inspect_verb},
+    {"logits", "the logits of given token ids, as safetensors", logits_verb},
 };
 
 }  // namespace

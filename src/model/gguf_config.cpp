@@ -1,5 +1,7 @@
 #include "model/gguf_config.h"
 
+#include <cmath>
+
 #include "base/error.h"
 
 namespace ridge::model {
@@ -42,8 +44,8 @@ RopeScaling read_scaling(const Keys& k, const std::string& file) {
 
 }  // namespace
 
-Config config_from_gguf(const io::GgufFile& gguf) {
-  const io::GgufMetadata& m = gguf.metadata();
+Config config_from_gguf(const io::ModelFiles& files) {
+  const io::GgufMetadata& m = *files.gguf();
   Config c;
   c.architecture = std::string(m.get_string("general.architecture"));
   c.name = std::string(m.get_string("general.name", c.architecture));
@@ -68,10 +70,9 @@ Config config_from_gguf(const io::GgufFile& gguf) {
   c.rope.scaling = read_scaling(k, m.file());
   if (c.rope.dims % 2 != 0 || c.rope.dims > c.head_dim)
     fail_input("{}: {} rotated dimensions; accepted is an even number up to the head's {}", m.file(), c.rope.dims, c.head_dim);
-  for (const io::GgufPart& part : gguf.parts)
-    for (const io::GgufTensor& t : part.header.tensors)
-      if (t.name == "token_embd.weight") c.vocab = t.shape[0];
-  if (c.vocab < 1) fail_input("{}: there is no tensor 'token_embd.weight'", m.file());
+  const io::TensorEntry* table = files.find("token_embd.weight");
+  if (!table || table->shape.size() != 2) fail_input("{}: there is no matrix 'token_embd.weight'", m.file());
+  c.vocab = table->shape[0];
   return c;
 }
 

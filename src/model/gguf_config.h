@@ -1,11 +1,11 @@
-// A GGUF file's metadata and tensors as a Config and named tensors.
+// A GGUF file's metadata as a Config.
 #pragma once
-#include "io/gguf.h"
+#include "io/model_files.h"
 #include "model/config.h"
-#include "model/weights.h"
 
 namespace ridge::model {
 
-Config config_from_gguf(const io::GgufFile& file);
+// Fails (input) on a key that is missing, of the wrong type or out of range, naming file and key.
+Config config_from_gguf(const io::ModelFiles& files);
 
 }  // namespace ridge::model

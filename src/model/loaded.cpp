@@ -35,7 +35,10 @@ Loaded::Loaded(Description description, const LoadOptions& options, ThreadPool& 
                     .most = {options_.max_tokens, options_.max_sequences, options_.max_rows}};
   passes_ = program::run_passes(recorded_.program, target, options_.skip_passes);
   const std::vector<program::WeightSource> sources = weight_sources(recorded_);
-  weights_ = program::bind_weights(recorded_.program, target, sources, pool, description_.release);
+  const auto release = [&](std::size_t i) {
+    if (const io::TensorEntry* entry = recorded_.bindings[i].tensor.entry) description_.files->release(*entry);
+  };
+  weights_ = program::bind_weights(recorded_.program, target, sources, pool, release);
   executor_ = std::make_unique<program::Executor>(recorded_.program, target, pool, weights_.views);
 }
 

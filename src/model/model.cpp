@@ -1,7 +1,6 @@
 #include "model/model.h"
 
 #include "base/error.h"
-#include "io/gguf.h"
 #include "model/families.h"
 #include "model/gguf_config.h"
 
@@ -15,35 +14,28 @@ std::string without_weight(std::string_view name) {
   return std::string(name);
 }
 
-void add_tensors(Description& d, const io::GgufPart& part) {
-  for (const io::GgufTensor& t : part.header.tensors) {
-    const std::string from = fmt::format("{}: tensor '{}'", part.file.name(), t.name);
-    const io::GgmlType* type = io::ggml_type(t.type);
-    if (!type || !type->dtype) {
+void add_tensors(Description& d) {
+  for (const io::TensorEntry& t : d.files->tensors) {
+    const std::string from = fmt::format("{}: tensor '{}'", d.files->file_names[t.file], t.name);
+    if (!t.dtype || !info(*t.dtype).decode) {
       std::string known;
       for (const DTypeInfo& k : all_dtypes())
-        if (io::ggml_type_of(k.id) && k.decode) known += (known.empty() ? "" : ", ") + std::string(k.name);
-      fail_input("{} is of type {}, which ridge does not run; it runs {}", from, io::ggml_type_name(t.type), known);
+        if (k.decode && k.id != DType::q8_act) known += (known.empty() ? "" : ", ") + std::string(k.name);
+      fail_input("{} is of type {}, which ridge does not run; it runs {}", from, t.type, known);
     }
-    d.tensors[without_weight(t.name)] = {*type->dtype, {t.shape.begin(), t.shape.begin() + t.rank}, part.file.subspan(t.offset, *t.bytes, t.name), from};
+    d.tensors[without_weight(t.name)] = {*t.dtype, t.shape, d.files->bytes(t), from, &t};
   }
 }
 
 }  // namespace
 
 Description open(const std::filesystem::path& path) {
-  auto files = std::make_shared<io::GgufFile>(io::open_gguf(path));
   Description d;
   d.path = path;
-  d.config = config_from_gguf(*files);
-  for (const io::GgufPart& part : files->parts) add_tensors(d, part);
-  d.release = [files = files.get()](std::span<const std::byte> range) {
-    for (const io::GgufPart& part : files->parts) {
-      const auto all = part.file.bytes();
-      if (range.data() >= all.data() && range.data() < all.data() + all.size()) part.file.release(range);
-    }
-  };
-  d.files = files;
+  d.files = std::make_shared<const io::ModelFiles>(io::ModelFiles::open(path));
+  if (d.files->kind != io::FileKind::gguf) fail_input("{}: a model is wanted; this is {}", d.path, name(d.files->kind));
+  d.config = config_from_gguf(*d.files);
+  add_tensors(d);
   return d;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/model_files.h"
 #include "model/batch.h"
 #include "model/config.h"
 #include "model/weights.h"
@@ -20,8 +21,7 @@ struct Description {
   std::map<std::string, Tensor> tensors;   // by ridge's names; empty for a model without a file
   DType random_dtype = DType::bf16;        // of the matrices of a model without a file
   std::string path;
-  std::shared_ptr<void> files;             // what the tensors' bytes point into
-  std::function<void(std::span<const std::byte>)> release;  // lets go of pages that are not needed any more
+  std::shared_ptr<const io::ModelFiles> files;  // what the tensors' bytes point into; null for a model without a file
 };
 
 Description open(const std::filesystem::path& path);

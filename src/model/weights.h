@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/model_files.h"
 #include "ir/program.h"
 #include "tensor/view.h"
 
@@ -20,7 +21,8 @@ struct Tensor {  // one tensor of a file: bytes in rows, outermost dimension fir
   DType dtype = DType::f32;
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes;
-  std::string from;  // "FILE: tensor 'NAME'", for messages
+  std::string from;                        // "FILE: tensor 'NAME'", for messages
+  const io::TensorEntry* entry = nullptr;  // where it is from, to let go of its pages
 };
 
 struct Binding {  // which bytes a weight value stands for

@@ -23,14 +23,15 @@ std::int64_t bytes_of(const WeightSource& s, Fate fate) {
 }  // namespace
 
 BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources, ThreadPool& pool,
-                          const std::function<void(std::span<const std::byte>)>& release) {
+                          const std::function<void(std::size_t source)>& release) {
   BoundWeights bound;
   bound.views.resize(p.values().size());
   std::int64_t total = 0;
   for (const WeightSource& s : sources) total += aligned(bytes_of(s, fate_of(p, s, target)));
   bound.packed = Arena(total, Pages::huge);
   std::byte* at = bound.packed.data();
-  for (const WeightSource& s : sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const WeightSource& s = sources[i];
     const Fate fate = fate_of(p, s, target);
     View& view = bound.views[std::size_t(s.value.id)];
     if (fate == Fate::stays) {
@@ -45,7 +46,7 @@ BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::s
       info(s.rows.dtype).decode(s.rows.data, view.as<float>(), s.rows.dim(0));
     }
     at += aligned(bytes_of(s, fate));
-    if (release) release({s.rows.data, std::size_t(s.rows.bytes())});
+    if (release) release(i);
   }
   return bound;
 }

@@ -20,9 +20,9 @@ struct BoundWeights {
   std::int64_t mapped_bytes = 0;  // what stays in the file's mapping
 };
 
-// `release` is told each range of the mapping that was copied and is not needed any more. Vectors are copied as f32.
+// `release` is told the index of each source that was copied: its pages are not needed any more. Vectors are copied as f32.
 BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources, ThreadPool& pool,
-                          const std::function<void(std::span<const std::byte>)>& release);
+                          const std::function<void(std::size_t source)>& release);
 
 // Bytes of all weights as they will lie in memory, mapped ones included.
 std::int64_t weight_bytes(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources);
