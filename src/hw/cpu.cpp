@@ -71,7 +71,8 @@ void read_caches(const fs::path& system, Cpu& cpu) {
       found.emplace(std::to_string(*level) + type + shared, Cache{int(*level), type, *bytes, 1, sharers});
     }
   }
-  for (const auto& [key, cache] : found) {
+  for (const auto& entry : found) {
+    const Cache& cache = entry.second;  // clang 14 cannot capture a structured binding
     const auto same = std::find_if(cpu.caches.begin(), cpu.caches.end(), [&](const Cache& c) {
       return c.level == cache.level && c.type == cache.type && c.bytes == cache.bytes && c.shared_by == cache.shared_by;
     });
