@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "base/error.h"
 #include "hw/cpu.h"
@@ -46,7 +47,7 @@ std::optional<double> Ceilings::bytes_per_s(Traffic traffic, int threads, std::i
   const double size = std::log2(double(std::max<std::int64_t>(working_set_bytes, 1)));
   std::map<int, std::map<double, double>> by_threads;
   for (const BandwidthPoint& p : bandwidth)
-    if (p.traffic == traffic) by_threads[p.threads][std::log2(double(p.working_set_bytes))] = p.bytes_per_s.p90;
+    if (p.traffic == traffic) by_threads[p.threads][std::log2(double(p.working_set_bytes))] = p.bytes_per_s.best;
   std::map<double, double> points;
   for (const auto& [count, sizes] : by_threads) points[count] = *interpolate(sizes, size);
   return interpolate(points, threads);
@@ -55,7 +56,7 @@ std::optional<double> Ceilings::bytes_per_s(Traffic traffic, int threads, std::i
 std::optional<double> Ceilings::ops_per_s(Arithmetic kind, int threads) const {
   std::map<double, double> points;
   for (const RatePoint& p : rates)
-    if (p.kind == kind) points[p.threads] = std::max(points[p.threads], p.ops_per_s.p90);
+    if (p.kind == kind) points[p.threads] = std::max(points[p.threads], p.ops_per_s.best);
   return interpolate(points, threads);
 }
 
@@ -70,7 +71,7 @@ Ceilings ceilings_of(const GpuSpec& spec) {
   c.source = Source::datasheet;
   c.device = spec.name;
   c.key = std::string("datasheet / ") + std::string(spec.name);
-  const auto said = [](double v) { return Spread{v, v, v, 0}; };
+  const auto said = [](double v) { return Spread{v, v, v, v, 0}; };
   for (Traffic t : {Traffic::read, Traffic::write, Traffic::copy})
     c.bandwidth.push_back({t, 1, spec.memory_bytes(), said(spec.memory_bytes_per_s)});
   const auto rate = [&](Arithmetic kind, std::optional<double> peak) {
@@ -79,6 +80,33 @@ Ceilings ceilings_of(const GpuSpec& spec) {
   rate(Arithmetic::f32, spec.fp32), rate(Arithmetic::tf32, spec.tf32), rate(Arithmetic::bf16, spec.bf16);
   rate(Arithmetic::f16, spec.f16), rate(Arithmetic::f8, spec.fp8), rate(Arithmetic::int8, spec.int8);
   rate(Arithmetic::f4, spec.fp4);
+  return c;
+}
+
+Ceilings better_of(const Ceilings& newer, const Ceilings& older) {
+  Ceilings c = newer;
+  const auto add = [](auto& points, const auto& others, auto same, auto is_better) {
+    for (const auto& other : others) {
+      const auto mine = std::find_if(points.begin(), points.end(), [&](const auto& p) { return same(p, other); });
+      if (mine == points.end()) points.push_back(other);
+      else if (is_better(other, *mine)) *mine = other;
+    }
+  };
+  using B = BandwidthPoint;
+  const auto same_set = [](const B& a, const B& b) {
+    return std::tie(a.traffic, a.threads, a.working_set_bytes) == std::tie(b.traffic, b.threads, b.working_set_bytes);
+  };
+  add(c.bandwidth, older.bandwidth, same_set,
+      [](const B& a, const B& b) { return a.bytes_per_s.best > b.bytes_per_s.best; });
+  using R = RatePoint;
+  const auto same_rate = [](const R& a, const R& b) {
+    return std::tie(a.kind, a.threads, a.instruction) == std::tie(b.kind, b.threads, b.instruction);
+  };
+  add(c.rates, older.rates, same_rate, [](const R& a, const R& b) { return a.ops_per_s.best > b.ops_per_s.best; });
+  using D = DispatchPoint;
+  add(
+      c.dispatch, older.dispatch, [](const D& a, const D& b) { return a.threads == b.threads; },
+      [](const D& a, const D& b) { return a.seconds.median < b.seconds.median; });
   return c;
 }
 

@@ -13,8 +13,9 @@
 
 namespace ridge::hw {
 
-struct Spread {  // of samples; which end is the better one depends on the quantity
+struct Spread {  // of samples
   double median = 0, p10 = 0, p90 = 0;
+  double best = 0;  // the highest rate, the shortest time
   int samples = 0;
   bool operator==(const Spread&) const = default;
 };
@@ -73,9 +74,9 @@ struct Ceilings {
 
   bool operator==(const Ceilings&) const = default;
 
-  // What is reachable: the 90th percentile of the samples, since disturbances only make a machine look slower. Between
-  // measured working sets and thread counts it is interpolated (by the logarithm of the size), outside them the nearest
-  // counts. Nothing measured of that traffic or kind: nothing.
+  // What is reachable: the best sample. Each takes milliseconds, so no clock flatters it, and disturbances only make a
+  // machine look slower. Between measured working sets and thread counts it is interpolated (by the logarithm of the
+  // size), outside them the nearest counts. Nothing measured of that traffic or kind: nothing.
   std::optional<double> bytes_per_s(Traffic traffic, int threads, std::int64_t working_set_bytes) const;
   std::optional<double> read_bytes_per_s(int threads, std::int64_t working_set_bytes) const {
     return bytes_per_s(Traffic::read, threads, working_set_bytes);
@@ -88,6 +89,10 @@ struct Ceilings {
 // A GPU as one device: thread counts mean nothing there, and its caches are not priced. Integer and float kinds as the
 // datasheet has them; read and copy bandwidth are both the datasheet's, which no kernel reaches.
 Ceilings ceilings_of(const GpuSpec& spec);
+
+// Of two records of one machine, the better of every point that both have, and all points that one has; the rest of
+// `newer`.
+Ceilings better_of(const Ceilings& newer, const Ceilings& older);
 
 // What tells this machine from another, for ceilings: processor, cores, quota, caches, memory, instruction sets
 // allowed.

@@ -25,7 +25,9 @@ constexpr int schema = 1;
 constexpr std::size_t most_machines = 64;  // the newest are kept
 constexpr std::size_t most_points = 4096;
 
-Json to_json(const Spread& s) { return {{"median", s.median}, {"p10", s.p10}, {"p90", s.p90}, {"samples", s.samples}}; }
+Json to_json(const Spread& s) {
+  return {{"median", s.median}, {"p10", s.p10}, {"p90", s.p90}, {"best", s.best}, {"samples", s.samples}};
+}
 
 Json to_json(const Ceilings& c) {
   Json j = {{"key", c.key},
@@ -69,7 +71,8 @@ int count(const Json& j, const char* key, int least, int most) {
 }
 
 Spread spread(const Json& j) {
-  return {positive(j, "median"), positive(j, "p10"), positive(j, "p90"), count(j, "samples", 1, 1 << 30)};
+  return {positive(j, "median"), positive(j, "p10"), positive(j, "p90"), positive(j, "best"),
+          count(j, "samples", 1, 1 << 30)};
 }
 
 template <class Enum>

@@ -31,16 +31,16 @@ struct Folder {
 
 constexpr std::int64_t MiB = 1 << 20;
 
-Spread exactly(double v) { return {v, v * 0.9, v * 1.1, 30}; }
+Spread exactly(double v) { return {v, v * 0.9, v * 1.05, v * 1.1, 30}; }
 
 Ceilings sample(const std::string& key = "machine a") {
   Ceilings c;
   c.device = "A processor", c.key = key, c.ridge_version = "0.1.0", c.measured_at_s = 1'700'000'000;
   c.clock_hertz = 3.1e9, c.taken_by_others = 0.02;
-  c.bandwidth = {{Traffic::read, 1, 1 * MiB, {90e9, 80e9, 100e9, 30}},
-                 {Traffic::read, 1, 64 * MiB, {9e9, 8e9, 10e9, 30}},
-                 {Traffic::read, 4, 1 * MiB, {350e9, 300e9, 400e9, 30}},
-                 {Traffic::read, 4, 64 * MiB, {28e9, 25e9, 30e9, 30}},
+  c.bandwidth = {{Traffic::read, 1, 1 * MiB, {90e9, 80e9, 90e9, 100e9, 30}},
+                 {Traffic::read, 1, 64 * MiB, {9e9, 8e9, 9e9, 10e9, 30}},
+                 {Traffic::read, 4, 1 * MiB, {350e9, 300e9, 350e9, 400e9, 30}},
+                 {Traffic::read, 4, 64 * MiB, {28e9, 25e9, 28e9, 30e9, 30}},
                  {Traffic::copy, 4, 64 * MiB, exactly(20e9)}};
   c.rates = {{Arithmetic::f32, 1, "avx2 fma", exactly(100e9)},
              {Arithmetic::f32, 1, "scalar", exactly(10e9)},
@@ -65,6 +65,23 @@ TEST(Ceilings, InterpolateBySizeAndThreads) {
   EXPECT_DOUBLE_EQ(*c.dispatch_s(1), 20e-9);
   EXPECT_DOUBLE_EQ(*c.dispatch_s(4), 500e-9);
   EXPECT_FALSE(Ceilings{}.read_bytes_per_s(1, MiB));
+}
+
+TEST(Ceilings, TheBetterOfTwoRecords) {
+  Ceilings newer = sample(), older = sample();
+  newer.clock_hertz = 1e9;
+  newer.bandwidth[0].bytes_per_s = exactly(50e9);
+  older.bandwidth[1].bytes_per_s = exactly(1e9);
+  older.bandwidth.push_back({Traffic::write, 1, MiB, exactly(7e9)});
+  newer.rates[2].ops_per_s = exactly(5e12);
+  newer.dispatch[1].seconds = exactly(900e-9);
+  const Ceilings best = better_of(newer, older);
+  EXPECT_EQ(best.clock_hertz, 1e9);
+  EXPECT_EQ(best.bandwidth[0], older.bandwidth[0]);
+  EXPECT_EQ(best.bandwidth[1], newer.bandwidth[1]);
+  EXPECT_EQ(best.bandwidth.back(), older.bandwidth.back());
+  EXPECT_EQ(best.rates[2], newer.rates[2]);
+  EXPECT_EQ(best.dispatch[1], older.dispatch[1]);
 }
 
 TEST(Ceilings, SavedIsLoaded) {

@@ -1,5 +1,6 @@
 #include "measure/memory.h"
 
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -24,5 +25,10 @@ std::optional<std::int64_t> status_kib(const std::string& key) {  // "VmHWM:	   
 
 std::optional<std::int64_t> peak_memory_bytes() { return status_kib("VmHWM:"); }
 std::optional<std::int64_t> resident_memory_bytes() { return status_kib("VmRSS:"); }
+
+bool reset_peak_memory() {  // proc(5): 5 in clear_refs
+  std::ofstream out("/proc/self/clear_refs");
+  return bool(out << "5" << std::flush);
+}
 
 }  // namespace ridge::measure
