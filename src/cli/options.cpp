@@ -43,8 +43,8 @@ Report make_report(std::string verb) {
   return report;
 }
 
-void ModelFlags::add_to(CLI::App& app) {
-  app.add_option("MODEL", model, "a model: a GGUF file, or a Hugging Face folder")->required();
+void ModelFlags::add_to(CLI::App& app, ModelArgument argument) {
+  app.add_option("MODEL", model, "a model: a GGUF file, or a Hugging Face folder")->required(argument == ModelArgument::required);
   app.add_option("--device", device, "cpu, or ref: the plain reference kernels")->check(CLI::IsMember({"cpu", "ref"}))->capture_default_str();
   app.add_option("--activations", activations, "what quantized weights are multiplied with: int8 blocks, or f32 (exact, slower)")
       ->check(CLI::IsMember({"auto", "int8", "f32"}))->capture_default_str();

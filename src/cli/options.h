@@ -29,13 +29,15 @@ struct CommonFlags {  // every verb has them
 
 Report make_report(std::string verb);  // with the environment filled in
 
+enum class ModelArgument : std::uint8_t { required, optional };
+
 struct ModelFlags {  // verbs that run a model
   std::string model;
   std::string device = "cpu", activations = "auto", kv = "auto";
   int threads = 0;  // 0: what the processor, its affinity and the container's quota allow
   std::int64_t context = 0;
   std::vector<std::string> skip_passes;
-  void add_to(CLI::App& app);
+  void add_to(CLI::App& app, ModelArgument argument = ModelArgument::required);
   int thread_count() const;
   // The options as the flags say; the sizes are the verb's to fill. `longest` stands in for a --context not given.
   model::LoadOptions load_options(const model::Config& config, std::int64_t longest) const;

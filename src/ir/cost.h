@@ -36,12 +36,14 @@ enum class Unit : std::uint8_t { f32, bf16, f16, f8, int8 };
 struct Cost {
   Linear flops;
   Linear weight_bytes;  // read: immutable weights
-  Linear read_bytes;    // read: activations and state
-  Linear write_bytes;
+  Linear state_bytes;   // read: state, the KV cache
+  Linear read_bytes;    // read: activations
+  Linear write_bytes;   // written: activations and state
   Unit unit = Unit::f32;
 
   Cost& operator+=(const Cost& o) {
-    flops += o.flops, weight_bytes += o.weight_bytes, read_bytes += o.read_bytes, write_bytes += o.write_bytes;
+    flops += o.flops, weight_bytes += o.weight_bytes, state_bytes += o.state_bytes;
+    read_bytes += o.read_bytes, write_bytes += o.write_bytes;
     return *this;
   }
 };

@@ -62,7 +62,8 @@ Recorded record(const Description& model, const RecordOptions& options) {
 
   Weights weights(p, [&](const std::string& name, std::span<const std::int64_t> shape) -> std::optional<Tensor> {
     if (const auto found = model.tensors.find(name); found != model.tensors.end()) return found->second;
-    if (model.files || shape.empty()) return std::nullopt;
+    const bool optional_part = shape.size() == 1 && name.ends_with(".bias");
+    if (model.files || shape.empty() || optional_part || (model.tied && name == "output")) return std::nullopt;
     return Tensor{shape.size() == 1 ? DType::f32 : model.random_dtype, {shape.begin(), shape.end()}, {}, name};
   });
   r.logits = family->forward(p, c, weights, r.batch);

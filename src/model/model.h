@@ -20,6 +20,7 @@ struct Description {
   Config config;
   std::map<std::string, Tensor> tensors;   // by ridge's names; empty for a model without a file
   DType random_dtype = DType::bf16;        // of the matrices of a model without a file
+  bool tied = false;                       // a model without a file: its head is its embedding
   std::string path;
   std::shared_ptr<const io::ModelFiles> files;  // what the tensors' bytes point into; null for a model without a file
 };

@@ -41,7 +41,8 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
   if (cached(c.in)) {
     const ir::ValueInfo& state = p[c.in[1]];
     const double token_bytes = 2.0 * double(state.shape[2].size) * double(row_bytes(state.dtype, state.shape[4].size));
-    cost.read_bytes += ir::Linear(windowed ? ir::Term::windowed_context : ir::Term::context, token_bytes);
+    if (state.dtype == DType::f16) cost.unit = ir::Unit::f16;
+    cost.state_bytes += ir::Linear(windowed ? ir::Term::windowed_context : ir::Term::context, token_bytes);
   } else {
     cost.read_bytes += bytes_of(p, c.in[1]) + bytes_of(p, c.in[2]);
   }

@@ -21,9 +21,19 @@ std::vector<ir::ValueSpec> infer(const ir::Program& p, std::span<const ir::Value
   return out;
 }
 
+// The fastest arithmetic that multiplies these operands as they are.
+ir::Unit unit_of(DType x, DType weight) {
+  if (x == DType::q8_act) return ir::Unit::int8;
+  switch (weight) {
+    case DType::bf16: return ir::Unit::bf16;
+    case DType::f16: return ir::Unit::f16;
+    case DType::f8_e4m3: return ir::Unit::f8;
+    default: return ir::Unit::f32;
+  }
+}
+
 ir::Cost cost(const ir::Program& p, const ir::Call& c) {
-  ir::Cost cost{.read_bytes = bytes_of(p, c.in[0]),
-                .unit = p[c.in[0]].dtype == DType::q8_act ? ir::Unit::int8 : ir::Unit::f32};
+  ir::Cost cost{.read_bytes = bytes_of(p, c.in[0]), .unit = unit_of(p[c.in[0]].dtype, p[c.in[1]].dtype)};
   for (std::size_t i = 1; i < c.in.size(); ++i)
     if (c.in[i]) cost.weight_bytes += bytes_of(p, c.in[i]);
   for (ir::Value v : c.out) {

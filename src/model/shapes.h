@@ -1,0 +1,15 @@
+// Named shapes: the sizes of well-known models, so that they can be priced, and run with random weights, without a file.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "model/model.h"
+
+namespace ridge::model {
+
+std::span<const std::string_view> shape_names();
+
+// A description without tensors: any weight asked for has the type `dtype`. The user's error on an unknown name.
+Description named_shape(std::string_view name, DType dtype);
+
+}  // namespace ridge::model

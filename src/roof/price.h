@@ -1,0 +1,49 @@
+// What a call, or a whole step, costs at least on a machine, and what it is expected to take.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "hw/ceilings.h"
+#include "ir/cost.h"
+
+namespace ridge::roof {
+
+enum class Limiter : std::uint8_t { memory, cache, compute, overhead };
+std::string_view name(Limiter limiter);
+
+// A machine as prices see it: its ceilings for a number of threads and for the sizes that a step works on.
+struct Machine {
+  double read = 0, write = 0, copy = 0;        // bytes/s from memory, for the step's weights and state together
+  double cache_copy = 0;                       // bytes/s where the step's activations live
+  double ops[5] = {};                          // operations/s by ir::Unit
+  double dispatch = 0;                         // seconds a call costs whatever it does
+};
+
+// `step_bytes`: weights and state that one step reads; where a cache holds them, its bandwidth bounds. `activation_bytes`:
+// the arena. Fails (machine) where the ceilings lack what is needed.
+Machine machine(const hw::Ceilings& ceilings, int threads, std::int64_t step_bytes, std::int64_t activation_bytes);
+
+struct Price {
+  double bound = 0;     // seconds: no implementation takes less. The largest of memory, cache and compute time
+  Limiter limiter = Limiter::memory;
+  double estimate = 0;  // seconds: bound over the efficiency that kernels reach, plus the fixed cost of the call
+  double low = 0, high = 0;  // where measurements are expected to lie
+  double flops = 0, memory_bytes = 0, activation_bytes = 0;
+
+  double intensity() const { return memory_bytes + activation_bytes > 0 ? flops / (memory_bytes + activation_bytes) : 0; }
+};
+
+Price price(const ir::Cost& cost, const ir::Step& step, const Machine& machine);
+
+// The sum of a step's calls: bounds, estimates and intervals add up, the limiter is that of most of the time.
+class Total {
+ public:
+  void add(const Price& price);
+  Price sum() const;
+
+ private:
+  Price total_;
+  double by_limiter_[4] = {};
+};
+
+}  // namespace ridge::roof
