@@ -49,6 +49,7 @@ void Executor::bind(const Sizes& sizes) {
     const ir::Call& c = program_.calls()[i];
     for (std::size_t k = 0; k < c.in.size(); ++k) steps_[i].in[k] = c.in[k] ? view(c.in[k]) : View{};
     for (std::size_t k = 0; k < c.out.size(); ++k) steps_[i].out[k] = view(c.out[k]);
+    steps_[i].idle = std::ranges::all_of(steps_[i].out, [](const View& v) { return v.rows() * v.columns() == 0; });
   }
 }
 
@@ -57,6 +58,7 @@ void Executor::run(Observer* observer) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const ir::Call& call = program_.calls()[i];
     Prepared& step = steps_[i];
+    if (step.idle) continue;
     if (observer) observer->before(i);
     try {
       step.choice.run(ir::Bound{step.in, step.out, call.params, pool_, scratch});

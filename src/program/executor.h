@@ -40,6 +40,7 @@ class Executor {
   struct Prepared {  // one call: its kernel and its views, in order
     ir::KernelChoice choice;
     std::vector<View> in, out;
+    bool idle = false;  // as bound, its outputs have no elements (a step that wants no logits): there is nothing to do
   };
   const ir::Program& program_;
   ir::Target target_;
