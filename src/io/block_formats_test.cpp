@@ -47,7 +47,9 @@ TEST(block_formats, decoded_to_the_same_bits) {
     t.decode(raw.data(), values.data(), std::int64_t(values.size()));
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (std::isnan(expected[i])) ASSERT_TRUE(std::isnan(values[i])) << type << " " << i;
-      else ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(expected[i])) << type << " " << i;
+      else
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(expected[i]))
+            << type << " " << i;
     }
     ++formats;
   }
@@ -67,7 +69,8 @@ TEST(block_formats, encoded_to_the_same_bits_as_ggml) {
     t.encode(x.data(), made.data(), std::int64_t(x.size()));
     for (std::size_t i = 0; i < made.size(); ++i) {
       ASSERT_EQ(int(made[i]), int(expected[i]))
-          << type << " row " << i / (made.size() / 14) << " block " << i / std::size_t(t.block_bytes) << " byte " << i % std::size_t(t.block_bytes);
+          << type << " row " << i / (made.size() / 14) << " block " << i / std::size_t(t.block_bytes) << " byte "
+          << i % std::size_t(t.block_bytes);
     }
     ++formats;
   }

@@ -8,7 +8,8 @@
 namespace ridge::io {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the files are little-endian, and so are the machines of ridge");
+static_assert(std::endian::native == std::endian::little,
+              "the files are little-endian, and so are the machines of ridge");
 
 template <class T> T load(std::span<const std::byte> bytes) {
   T value;

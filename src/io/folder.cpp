@@ -27,7 +27,8 @@ std::optional<fs::path> hub_blobs(const fs::path& folder) {
 
 std::optional<fs::path> file_in(const fs::path& folder, std::string_view name) {
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos || name.find('\0') != name.npos)
-    fail_input("{}: the file name {} is not a plain one; names with a folder in them are refused", folder.string(), quote(name));
+    fail_input("{}: the file name {} is not a plain one; names with a folder in them are refused", folder.string(),
+               quote(name));
   const fs::path path = folder / fs::path(name);
   std::error_code error;
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return std::nullopt;
@@ -37,7 +38,8 @@ std::optional<fs::path> file_in(const fs::path& folder, std::string_view name) {
   if (error) fail_input("{}: cannot be followed: {}", folder.string(), error.message());
   const auto blobs = hub_blobs(home);
   if (!lies_in(target, home) && !(blobs && lies_in(target, *blobs)))
-    fail_input("{}: is a symbolic link that leaves its folder, to {}; it is not followed", path.string(), target.string());
+    fail_input("{}: is a symbolic link that leaves its folder, to {}; it is not followed", path.string(),
+               target.string());
   return path;
 }
 

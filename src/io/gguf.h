@@ -16,12 +16,12 @@
 namespace ridge::io {
 
 struct GgufTensor {
-  std::string_view name;                // in the mapping
-  std::uint32_t type;                   // ggml's number; ggml_type(type) is null for one that nobody knows
-  int rank;                             // 1 to 4
-  std::array<std::int64_t, 4> shape;    // outermost first (the file says innermost first)
-  std::uint64_t offset;                 // in its file
-  std::optional<std::uint64_t> bytes;   // empty: the type's size is not known
+  std::string_view name;               // in the mapping
+  std::uint32_t type;                  // ggml's number; ggml_type(type) is null for one that nobody knows
+  int rank;                            // 1 to 4
+  std::array<std::int64_t, 4> shape;   // outermost first (the file says innermost first)
+  std::uint64_t offset;                // in its file
+  std::optional<std::uint64_t> bytes;  // empty: the type's size is not known
 };
 
 // Everything before the tensors' data. Holds views into the bytes it was parsed from.
@@ -35,7 +35,8 @@ struct GgufHeader {
 
 // Parses and checks the header of one file: every length and offset, alignment, shapes (no dimension of 0, rows of
 // whole blocks), that tensors are aligned, in the file, of different names, and do not overlap. Big-endian files and
-// version 1 are refused by name; tensors of types that ridge does not have are listed. The header may have 1 GiB at most.
+// version 1 are refused by name; tensors of types that ridge does not have are listed. The header may have 1 GiB at
+// most.
 GgufHeader parse_gguf(std::span<const std::byte> bytes, std::string_view file);
 
 struct GgufPart {

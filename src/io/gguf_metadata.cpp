@@ -11,13 +11,13 @@
 namespace ridge::io {
 namespace {
 
-constexpr std::array<std::string_view, gguf_types> type_names = {
-    "u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64"};
+constexpr std::array<std::string_view, gguf_types> type_names = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
+                                                                 "bool", "string", "array", "u64", "i64", "f64"};
 constexpr std::array<std::size_t, gguf_types> type_bytes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
-constexpr std::uint64_t longest_key = 65535;      // the format's own limit
+constexpr std::uint64_t longest_key = 65535;  // the format's own limit
 constexpr std::uint64_t most_pairs = 1 << 20;
-constexpr std::uint64_t most_copied = 1 << 26;    // elements of an array that a caller wants copied
+constexpr std::uint64_t most_copied = 1 << 26;  // elements of an array that a caller wants copied
 constexpr int deepest_array = 4;
 
 template <class T> T load(const std::byte* at) {
@@ -49,7 +49,8 @@ void skip_elements(ByteReader& in, GgufType element, std::uint64_t count, std::s
       --depth;
     } else if (const std::size_t size = scalar_bytes(top.element)) {
       if (top.left > in.left() / size)
-        in.fail(fmt::format("key {} is an array of {} {}, more than the file holds", quote(key), top.left, name(top.element)));
+        in.fail(fmt::format("key {} is an array of {} {}, more than the file holds", quote(key), top.left,
+                            name(top.element)));
       in.take(top.left * size, "an array");
       top.left = 0;
     } else if (top.element == GgufType::string) {
@@ -57,7 +58,8 @@ void skip_elements(ByteReader& in, GgufType element, std::uint64_t count, std::s
       in.take(in.u64("a string's length"), "a string");
     } else {
       --top.left;
-      if (depth == deepest_array) in.fail(fmt::format("key {} nests arrays more than {} deep", quote(key), deepest_array));
+      if (depth == deepest_array)
+        in.fail(fmt::format("key {} nests arrays more than {} deep", quote(key), deepest_array));
       const GgufType inner = read_type(in, key);
       open[std::size_t(depth++)] = {inner, in.u64("an array's length")};
     }
@@ -103,14 +105,16 @@ GgufStrings::iterator GgufStrings::iterator::operator++(int) {
 
 GgufMetadata GgufMetadata::parse(ByteReader& in, std::uint64_t count, std::string_view file) {
   if (count > most_pairs || count > in.left() / 13)  // a pair takes 13 bytes at least
-    in.fail(fmt::format("{} metadata pairs are claimed, more than the file can hold (and {} is the most)", count, most_pairs));
+    in.fail(fmt::format("{} metadata pairs are claimed, more than the file can hold (and {} is the most)", count,
+                        most_pairs));
   GgufMetadata m;
   m.file_ = file;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = in.position();
     m.values_.push_back(read_pair(in));
     const std::string_view key = m.values_.back().key;
-    if (!m.by_key_.emplace(key, m.values_.size() - 1).second) in.fail_at(at, fmt::format("key {} is there twice", quote(key)));
+    if (!m.by_key_.emplace(key, m.values_.size() - 1).second)
+      in.fail_at(at, fmt::format("key {} is there twice", quote(key)));
   }
   return m;
 }
@@ -171,7 +175,8 @@ double GgufMetadata::number(const GgufValue& value, std::uint64_t index) const {
 }
 
 bool GgufMetadata::truth(const GgufValue& value, std::uint64_t index) const {
-  if (value.element != GgufType::boolean) fail(value, fmt::format("is of type {}; a bool is accepted", name(value.element)));
+  if (value.element != GgufType::boolean)
+    fail(value, fmt::format("is of type {}; a bool is accepted", name(value.element)));
   const auto byte = std::uint8_t(value.payload[index]);
   if (byte > 1) fail(value, fmt::format("is a bool of value {}; 0 and 1 are accepted", byte));
   return byte == 1;
@@ -204,9 +209,15 @@ std::string_view GgufMetadata::get_string(std::string_view key) const {
   return *GgufStrings(v.payload.data(), 1).begin();
 }
 
-std::uint64_t GgufMetadata::get_u64(std::string_view key, std::uint64_t otherwise) const { return has(key) ? get_u64(key) : otherwise; }
-std::int64_t GgufMetadata::get_i64(std::string_view key, std::int64_t otherwise) const { return has(key) ? get_i64(key) : otherwise; }
-double GgufMetadata::get_f64(std::string_view key, double otherwise) const { return has(key) ? get_f64(key) : otherwise; }
+std::uint64_t GgufMetadata::get_u64(std::string_view key, std::uint64_t otherwise) const {
+  return has(key) ? get_u64(key) : otherwise;
+}
+std::int64_t GgufMetadata::get_i64(std::string_view key, std::int64_t otherwise) const {
+  return has(key) ? get_i64(key) : otherwise;
+}
+double GgufMetadata::get_f64(std::string_view key, double otherwise) const {
+  return has(key) ? get_f64(key) : otherwise;
+}
 bool GgufMetadata::get_bool(std::string_view key, bool otherwise) const { return has(key) ? get_bool(key) : otherwise; }
 std::string_view GgufMetadata::get_string(std::string_view key, std::string_view otherwise) const {
   return has(key) ? get_string(key) : otherwise;
@@ -279,7 +290,8 @@ std::string text_of(const GgufValue& v, std::size_t most) {
   const std::uint64_t shown = std::min<std::uint64_t>(v.count, most);
   if (v.element == GgufType::string) {
     std::uint64_t i = 0;
-    for (auto s = GgufStrings(v.payload.data(), v.count).begin(); i < shown; ++s, ++i) out += (i ? ", " : "") + quote(*s);
+    for (auto s = GgufStrings(v.payload.data(), v.count).begin(); i < shown; ++s, ++i)
+      out += (i ? ", " : "") + quote(*s);
   } else {
     for (std::uint64_t i = 0; i < shown; ++i)
       out += (i ? ", " : "") + element_text(v.element, v.payload.data() + i * scalar_bytes(v.element));

@@ -91,7 +91,8 @@ class GgufMetadata {
   std::vector<bool> get_bools(std::string_view key) const;
   GgufStrings get_strings(std::string_view key) const;
 
-  [[noreturn]] void fail(const GgufValue& value, const std::string& message) const;  // FILE: at byte N: key 'K': message
+  // "FILE: at byte N: key 'K': message"
+  [[noreturn]] void fail(const GgufValue& value, const std::string& message) const;
 
  private:
   const GgufValue& require(std::string_view key) const;

@@ -27,7 +27,8 @@ std::optional<PartName> part_name(std::string_view name) {
   if (name.size() <= pattern.size()) return std::nullopt;
   const std::string_view tail = name.substr(name.size() - pattern.size());
   const auto number = five_digits(tail.substr(1, 5)), count = five_digits(tail.substr(10, 5));
-  if (tail[0] != '-' || tail.substr(6, 4) != "-of-" || tail.substr(15) != ".gguf" || !number || !count) return std::nullopt;
+  if (tail[0] != '-' || tail.substr(6, 4) != "-of-" || tail.substr(15) != ".gguf" || !number || !count)
+    return std::nullopt;
   return PartName{std::string(name.substr(0, name.size() - pattern.size())), *number, *count};
 }
 
@@ -40,8 +41,10 @@ GgufPart open_part(const std::filesystem::path& path) {
 void check_part(const GgufPart& part, std::uint64_t number, std::uint64_t count) {
   const GgufMetadata& m = part.header.metadata;
   if (m.get_u64("split.count", 1) != count || m.get_u64("split.no", 0) != number)
-    fail_input("{}: says that it is part {} of {} (from 0), where part {} of {} is expected: the parts are of different models",
-               part.file.name(), m.get_u64("split.no", 0), m.get_u64("split.count", 1), number, count);
+    fail_input(
+        "{}: says that it is part {} of {} (from 0), where part {} of {} is expected: the parts are of different "
+        "models",
+        part.file.name(), m.get_u64("split.no", 0), m.get_u64("split.count", 1), number, count);
 }
 
 void check_together(const GgufFile& model) {
@@ -52,7 +55,8 @@ void check_together(const GgufFile& model) {
         fail_input("{}: tensor {} is also in {}", part.file.name(), quote(t.name), at->second->file.name());
   const std::uint64_t claimed = model.metadata().get_u64("split.tensors.count", seen.size());
   if (claimed != seen.size())
-    fail_input("{}: split.tensors.count is {}, but the parts hold {} tensors", model.parts.front().file.name(), claimed, seen.size());
+    fail_input("{}: split.tensors.count is {}, but the parts hold {} tensors", model.parts.front().file.name(), claimed,
+               seen.size());
 }
 
 }  // namespace
@@ -65,8 +69,11 @@ GgufFile open_gguf(const std::filesystem::path& path) {
 
   const auto named = part_name(path.filename().string());
   if (!named || named->count != count || named->number != model.metadata().get_u64("split.no", 0) + 1)
-    fail_input("{}: is part {} of a model split into {}; its name must end in -{:05}-of-{:05}.gguf so that the others are found",
-               path.string(), model.metadata().get_u64("split.no", 0), count, model.metadata().get_u64("split.no", 0) + 1, count);
+    fail_input(
+        "{}: is part {} of a model split into {}; its name must end in -{:05}-of-{:05}.gguf so that the others are "
+        "found",
+        path.string(), model.metadata().get_u64("split.no", 0), count, model.metadata().get_u64("split.no", 0) + 1,
+        count);
   GgufPart given = std::move(model.parts.front());
   model.parts.clear();
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -27,8 +27,17 @@ Bytes tiny_gguf() {
   key("a.nested", 9).number(std::uint32_t(9)).number(std::uint64_t(2));
   b.number(std::uint32_t(8)).number(std::uint64_t(1)).string("x");
   b.number(std::uint32_t(0)).number(std::uint64_t(2)).plain(std::uint16_t(0x0201));
-  b.string("first").number(std::uint32_t(2)).number(std::uint64_t(32)).number(std::uint64_t(2)).number(std::uint32_t(8)).number(std::uint64_t(0));
-  b.string("second").number(std::uint32_t(1)).number(std::uint64_t(4)).number(std::uint32_t(0)).number(std::uint64_t(128));
+  b.string("first")
+      .number(std::uint32_t(2))
+      .number(std::uint64_t(32))
+      .number(std::uint64_t(2))
+      .number(std::uint32_t(8))
+      .number(std::uint64_t(0));
+  b.string("second")
+      .number(std::uint32_t(1))
+      .number(std::uint64_t(4))
+      .number(std::uint32_t(0))
+      .number(std::uint64_t(128));
   b.pad(64);
   b.text += std::string(128, 'a') + std::string(16, 'b');
   return b;
@@ -75,7 +84,8 @@ TEST(gguf, wrong_kinds_are_refused_with_key_and_offset) {
   const Bytes b = tiny_gguf();
   const GgufHeader h = parse_gguf(b.span(), "tiny");
   const GgufMetadata& m = h.metadata;
-  EXPECT_HAS(error_of([&] { m.get_u64("general.architecture"); }), "tiny: at byte 89: key 'general.architecture': is of type string");
+  EXPECT_HAS(error_of([&] { m.get_u64("general.architecture"); }),
+             "tiny: at byte 89: key 'general.architecture': is of type string");
   EXPECT_HAS(error_of([&] { m.get_string("a.float"); }), "is of type f32; a string is accepted");
   EXPECT_HAS(error_of([&] { m.get_u64("a.numbers"); }), "is an array of 3 i32");
   EXPECT_HAS(error_of([&] { m.get_f32s("a.strings"); }), "holds string; numbers are accepted");
@@ -90,7 +100,8 @@ TEST(gguf, no_spoilt_file_does_harm) {
 }
 
 // One tensor of the given type, innermost-first shape and offset, in a file with 256 bytes of data.
-std::string one_tensor(std::vector<std::uint64_t> dims, std::uint32_t type, std::uint64_t offset, std::uint64_t alignment = 0) {
+std::string one_tensor(std::vector<std::uint64_t> dims, std::uint32_t type, std::uint64_t offset,
+                       std::uint64_t alignment = 0) {
   Bytes b;
   b.text = "GGUF";
   b.plain(std::uint32_t(3)).plain(std::uint64_t(1)).plain(std::uint64_t(alignment ? 1 : 0));
@@ -109,7 +120,8 @@ std::string refusal(const std::string& text) {
 TEST(gguf, traps_of_the_field) {
   EXPECT_HAS(refusal(one_tensor({4}, 0, 0, 0).replace(4, 4, std::string("\1\0\0\0", 4))), "version 1");
   EXPECT_HAS(refusal(one_tensor({4}, 0, 0, 0).replace(4, 4, std::string("\0\0\0\3", 4))), "big-endian");
-  EXPECT_HAS(refusal(one_tensor({4}, 0, 0, 0).replace(4, 4, std::string("\4\0\0\0", 4))), "version 4; 2 and 3 are accepted");
+  EXPECT_HAS(refusal(one_tensor({4}, 0, 0, 0).replace(4, 4, std::string("\4\0\0\0", 4))),
+             "version 4; 2 and 3 are accepted");
   EXPECT_HAS(refusal("ELF...................."), "a GGUF file starts with 'GGUF'");
   std::string zero = one_tensor({4}, 0, 0, 32);
   zero.replace(zero.find("general.alignment") + 21, 8, std::string(8, '\0'));
@@ -160,6 +172,14 @@ TEST(gguf, unknown_types_are_listed) {
   EXPECT_EQ(k.tensors[0].bytes, 66u);
 }
 
+TEST(gguf, a_tensor_of_unknown_size_must_start_in_the_file) {
+  const std::string text = one_tensor({64}, 77, 0);
+  EXPECT_HAS(refusal(text.substr(0, text.size() - 256)), "leaves the data, which has 0 bytes");
+  EXPECT_HAS(refusal(text.substr(0, 60)), "leaves the data, which has 0 bytes");
+  EXPECT_HAS(refusal(one_tensor({64}, 77, 256)), "leaves the data, which has 256 bytes");
+  parse(one_tensor({64}, 77, 224));
+}
+
 TEST(gguf, every_dtype_of_ours_has_ggmls_size) {
   for (const DTypeInfo& t : all_dtypes())
     if (const GgmlType* g = ggml_type_of(t.id)) {
@@ -206,7 +226,8 @@ TEST(gguf, what_is_written_is_read) {
   const Bytes other = tiny_gguf();
   const GgufHeader o = parse_gguf(other.span(), "other");
   pairs.put(*o.metadata.find("a.nested")), pairs.put(*o.metadata.find("a.float"));
-  const std::vector<TensorSpec> specs = {{"x", DType::f32, {2, 3}}, {"y", DType::q8_0, {2, 32}}, {"z", DType::bf16, {5}}};
+  const std::vector<TensorSpec> specs = {
+      {"x", DType::f32, {2, 3}}, {"y", DType::q8_0, {2, 32}}, {"z", DType::bf16, {5}}};
   for (std::uint64_t alignment : {1, 32, 4096}) {
     GgufWriter writer(folder / "f.gguf", pairs, specs, alignment);
     EXPECT_FALSE(std::filesystem::exists(folder / "f.gguf") && alignment == 1);  // not before it is whole
@@ -224,7 +245,10 @@ TEST(gguf, what_is_written_is_read) {
     for (const GgufTensor& t : file.parts[0].header.tensors)
       for (std::byte b : file.parts[0].file.subspan(t.offset, *t.bytes, "data")) EXPECT_EQ(char(b), t.name[0]);
   }
-  EXPECT_HAS(error_of([&] { GgufWriter w(folder / "g", {}, {{"x", DType::q4_k, {2, 32}}}); }), "needs a multiple of 256");
+  EXPECT_HAS(error_of([&] {
+               GgufWriter w(folder / "g", {}, {{"x", DType::q4_k, {2, 32}}});
+             }),
+             "needs a multiple of 256");
   EXPECT_HAS(error_of([&] { GgufWriter w(folder / "g", {}, {{"x", DType::f8_e4m3, {2}}}); }), "cannot hold F8_E4M3");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);  // no half files stay
 }

@@ -1,5 +1,5 @@
-// Writing a GGUF file (version 3) as a stream: metadata and tensor list first, then the tensors' bytes in the order they
-// were declared, in pieces of any size. Nothing larger than a piece is held in memory.
+// Writing a GGUF file (version 3) as a stream: metadata and tensor list first, then the tensors' bytes in the order
+// they were declared, in pieces of any size. Nothing larger than a piece is held in memory.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -62,8 +62,8 @@ class GgufWriter {
 
   OutputFile out_;
   std::vector<std::uint64_t> sizes_;
-  std::size_t tensor_ = 0;      // the one being written
-  std::uint64_t written_ = 0;   // of it
+  std::size_t tensor_ = 0;     // the one being written
+  std::uint64_t written_ = 0;  // of it
   std::uint64_t alignment_;
 };
 

@@ -64,7 +64,9 @@ HfConfig HfConfig::parse(std::string_view json, std::string_view file) {
   return config;
 }
 
-HfConfig HfConfig::read(const std::filesystem::path& path) { return parse(read_text_file(path, limits.bytes), path.string()); }
+HfConfig HfConfig::read(const std::filesystem::path& path) {
+  return parse(read_text_file(path, limits.bytes), path.string());
+}
 
 void HfConfig::fail(std::string_view key, std::string_view message) const {
   fail_input("{}: key {} {}", file_, quote(key), message);
@@ -135,7 +137,9 @@ const std::string& HfConfig::text(std::string_view key) const {
   return *s;
 }
 
-std::int64_t HfConfig::integer(std::string_view key, std::int64_t otherwise) const { return find(key) ? integer(key) : otherwise; }
+std::int64_t HfConfig::integer(std::string_view key, std::int64_t otherwise) const {
+  return find(key) ? integer(key) : otherwise;
+}
 double HfConfig::number(std::string_view key, double otherwise) const { return find(key) ? number(key) : otherwise; }
 bool HfConfig::truth(std::string_view key, bool otherwise) const { return find(key) ? truth(key) : otherwise; }
 std::string HfConfig::text(std::string_view key, std::string_view otherwise) const {
@@ -180,7 +184,8 @@ std::vector<std::string> HfConfig::unread() const {
 void HfConfig::ignore(std::string_view key) const {
   find(key);
   const std::string inside = std::string(key) + ".";
-  for (auto at = values_.lower_bound(inside); at != values_.end() && at->first.starts_with(inside); ++at) at->second.looked_at = true;
+  for (auto at = values_.lower_bound(inside); at != values_.end() && at->first.starts_with(inside); ++at)
+    at->second.looked_at = true;
 }
 
 }  // namespace ridge::io

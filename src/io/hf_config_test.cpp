@@ -8,9 +8,12 @@ namespace {
 HfConfig config_of(std::string_view text) { return HfConfig::parse(text, "config.json"); }
 
 TEST(hf_config, typed_values_newer_and_older) {
-  const HfConfig c = config_of(R"({"hidden_size": 64, "rms_norm_eps": 1e-05, "rope_theta": 10000, "tie_word_embeddings": true,
-    "architectures": ["LlamaForCausalLM"], "eos_token_id": 2, "torch_dtype": "bfloat16", "rope_scaling": null, "pad_token_id": null,
-    "rope_parameters": {"full_attention": {"rope_theta": 1e6, "rope_type": "default"}, "sliding_attention": {"rope_theta": 10000.0}}})");
+  const HfConfig c = config_of(R"({
+    "hidden_size": 64, "rms_norm_eps": 1e-05, "rope_theta": 10000, "tie_word_embeddings": true,
+    "architectures": ["LlamaForCausalLM"], "eos_token_id": 2, "torch_dtype": "bfloat16",
+    "rope_scaling": null, "pad_token_id": null,
+    "rope_parameters": {"full_attention": {"rope_theta": 1e6, "rope_type": "default"},
+                        "sliding_attention": {"rope_theta": 10000.0}}})");
   EXPECT_EQ(c.integer("hidden_size"), 64);
   EXPECT_EQ(c.number("rms_norm_eps"), 1e-5);
   EXPECT_EQ(c.number("rope_theta"), 10000.0);
@@ -24,13 +27,15 @@ TEST(hf_config, typed_values_newer_and_older) {
   EXPECT_EQ(c.names_in("rope_parameters"), (std::vector<std::string>{"full_attention", "sliding_attention"}));
   EXPECT_EQ(c.number("rope_parameters.full_attention.rope_theta"), 1e6);
   EXPECT_EQ(c.integer("head_dim", 16), 16);
-  EXPECT_EQ(c.unread(), (std::vector<std::string>{"rope_parameters.full_attention.rope_type", "rope_parameters.sliding_attention.rope_theta"}));
+  EXPECT_EQ(c.unread(), (std::vector<std::string>{"rope_parameters.full_attention.rope_type",
+                                                  "rope_parameters.sliding_attention.rope_theta"}));
   c.ignore("rope_parameters");
   EXPECT_TRUE(c.unread().empty());
 }
 
 TEST(hf_config, wrong_types_are_refused_by_name) {
-  const HfConfig c = config_of(R"({"a": "8", "b": 8.0, "c": [1, "x"], "d": true, "e": 18446744073709551615, "f": [[1]], "g": {"h": 1}})");
+  const HfConfig c = config_of(
+      R"({"a": "8", "b": 8.0, "c": [1, "x"], "d": true, "e": 18446744073709551615, "f": [[1]], "g": {"h": 1}})");
   EXPECT_HAS(error_of([&] { c.integer("a"); }), "config.json: key 'a' is a string; an integer is accepted");
   EXPECT_HAS(error_of([&] { c.integer("b"); }), "key 'b' is a number; an integer is accepted");
   EXPECT_HAS(error_of([&] { c.integer("c"); }), "key 'c' is a list of 2; an integer is accepted");
@@ -49,7 +54,8 @@ TEST(hf_config, wrong_types_are_refused_by_name) {
 
 TEST(hf_config, reads_the_golden_models) {
   for (const auto& entry : std::filesystem::directory_iterator(RIDGE_SOURCE_DIR "/tests/goldens/models")) {
-    const HfConfig c = HfConfig::read(entry.path() / "config.json"), g = HfConfig::read(entry.path() / "generation_config.json");
+    const HfConfig c = HfConfig::read(entry.path() / "config.json"),
+                   g = HfConfig::read(entry.path() / "generation_config.json");
     EXPECT_FALSE(c.text("model_type").empty());
     EXPECT_EQ(c.text("dtype"), "float32");
     EXPECT_FALSE(g.unread().empty());

@@ -1,5 +1,5 @@
-// For tests: bytes put together field by field, so that each length and offset can be spoiled in turn; and a folder that
-// goes away.
+// For tests: bytes put together field by field, so that each length and offset can be spoiled in turn; and a folder
+// that goes away.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -93,10 +93,10 @@ inline int spoil_everything(const Bytes& whole, const std::function<void(std::sp
   for (const Field& f : whole.fields) {
     std::uint64_t old = 0;
     std::memcpy(&old, whole.text.data() + f.offset, f.width);
-    for (std::uint64_t v : {std::uint64_t(0), std::uint64_t(1), ~std::uint64_t(0), ~std::uint64_t(0) >> 1, ~std::uint64_t(0) - 7,
-                            ~std::uint64_t(0) - 31, std::uint64_t(1) << 63, std::uint64_t(1) << 62, std::uint64_t(1) << 40,
-                            std::uint64_t(0xffffffff), std::uint64_t(0x7fffffff), std::uint64_t(0x80000000), old + 1, old - 1,
-                            old * 2}) {
+    for (std::uint64_t v :
+         {std::uint64_t(0), std::uint64_t(1), ~std::uint64_t(0), ~std::uint64_t(0) >> 1, ~std::uint64_t(0) - 7,
+          ~std::uint64_t(0) - 31, std::uint64_t(1) << 63, std::uint64_t(1) << 62, std::uint64_t(1) << 40,
+          std::uint64_t(0xffffffff), std::uint64_t(0x7fffffff), std::uint64_t(0x80000000), old + 1, old - 1, old * 2}) {
       std::string text = whole.text;
       std::memcpy(text.data() + f.offset, &v, f.width);
       attempt(text);

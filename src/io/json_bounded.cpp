@@ -121,7 +121,8 @@ class Builder : public nlohmann::json_sax<Json> {
       std::uint32_t index;
     };
     std::vector<Entry> order(list.size());
-    for (std::size_t i = 0; i < list.size(); ++i) order[i] = {std::hash<std::string>{}(list[i].first), std::uint32_t(i)};
+    for (std::size_t i = 0; i < list.size(); ++i)
+      order[i] = {std::hash<std::string>{}(list[i].first), std::uint32_t(i)};
     std::sort(order.begin(), order.end(), [&](const Entry& a, const Entry& b) {
       if (a.hash != b.hash) return a.hash < b.hash;
       const int c = list[a.index].first.compare(list[b.index].first);
@@ -157,7 +158,8 @@ class Builder : public nlohmann::json_sax<Json> {
 }  // namespace
 
 nlohmann::ordered_json parse_json(std::string_view text, std::string_view file, const JsonLimits& limits) {
-  if (text.size() > limits.bytes) fail_input("{}: has {} bytes of JSON; {} is the most", file, text.size(), limits.bytes);
+  if (text.size() > limits.bytes)
+    fail_input("{}: has {} bytes of JSON; {} is the most", file, text.size(), limits.bytes);
   Builder builder(text, file, limits);
   if (!Json::sax_parse(builder.cursor(0), builder.cursor(text.size()), &builder)) builder.fail("is not JSON");
   return builder.take();

@@ -13,8 +13,9 @@ std::string refusal(const std::string& text, const JsonLimits& limits = {}) {
 }
 
 TEST(json_bounded, reads_what_nlohmann_reads) {
-  for (const char* text : {R"({"z":1,"a":[1,-2,3.5,true,null,"x\u00e9\n",{},[]],"b":{"c":{"d":[[1],[2,{"e":"f"}]]}}})", "[]", "7", "\"s\"", "null",
-                           R"({"big":18446744073709551615,"small":-9223372036854775808,"float":1e300})", " [1 , 2 ] "})
+  for (const char* text :
+       {R"({"z":1,"a":[1,-2,3.5,true,null,"x\u00e9\n",{},[]],"b":{"c":{"d":[[1],[2,{"e":"f"}]]}}})", "[]", "7", "\"s\"",
+        "null", R"({"big":18446744073709551615,"small":-9223372036854775808,"float":1e300})", " [1 , 2 ] "})
     EXPECT_EQ(parse_json(text, "f").dump(), nlohmann::ordered_json::parse(text).dump());
 }
 
@@ -38,9 +39,11 @@ TEST(json_bounded, limits) {
 }
 
 TEST(json_bounded, keys_that_are_there_twice) {
-  EXPECT_HAS(refusal(R"({"x":{"a":1,"b":2,"a":3}})"), "f.json: at byte 24: the object that ends here has the key 'a' twice");
+  EXPECT_HAS(refusal(R"({"x":{"a":1,"b":2,"a":3}})"),
+             "f.json: at byte 24: the object that ends here has the key 'a' twice");
   EXPECT_HAS(refusal(R"({"a":1,"\u0061":3})"), "has the key 'a' twice");
-  EXPECT_EQ(parse_json(R"({"a":1,"b":2,"a":3,"a":4,"c":5})", "f", {.duplicates = DuplicateKeys::keep_last}).dump(), R"({"b":2,"a":4,"c":5})");
+  EXPECT_EQ(parse_json(R"({"a":1,"b":2,"a":3,"a":4,"c":5})", "f", {.duplicates = DuplicateKeys::keep_last}).dump(),
+            R"({"b":2,"a":4,"c":5})");
 }
 
 TEST(json_bounded, a_large_object_takes_no_square_of_its_size) {
@@ -56,7 +59,8 @@ TEST(json_bounded, files) {
   TempFolder folder;
   write_bytes(folder / "f.json", "{\"a\":[1,2]}");
   EXPECT_EQ(read_json(folder / "f.json")["a"].size(), 2u);
-  EXPECT_HAS(error_of([&] { read_json(folder / "f.json", {.bytes = 3}); }), "f.json: has 11 bytes of JSON; 3 is the most");
+  EXPECT_HAS(error_of([&] { read_json(folder / "f.json", {.bytes = 3}); }),
+             "f.json: has 11 bytes of JSON; 3 is the most");
 }
 
 }  // namespace

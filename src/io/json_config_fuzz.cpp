@@ -35,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   bool read = false;
   try {
-    const Json ours = parse_json(text, "fuzz", {.bytes = 1 << 20, .values = 100'000, .duplicates = DuplicateKeys::keep_last});
+    const Json ours =
+        parse_json(text, "fuzz", {.bytes = 1 << 20, .values = 100'000, .duplicates = DuplicateKeys::keep_last});
     read = true;
     const Json theirs = Json::parse(text, nullptr, false);
     if (theirs.is_discarded()) std::abort();

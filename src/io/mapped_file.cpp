@@ -28,7 +28,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string())
   // Not blocking: opening a pipe for reading would otherwise wait for a writer, before we can see that it is a pipe.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail_input("{}: cannot be opened: {}", name_, std::strerror(errno));
-  struct stat status{};
+  struct stat status {};
   const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
   size_ = regular ? std::uint64_t(status.st_size) : 0;
   void* data = size_ ? ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0) : nullptr;
@@ -36,7 +36,8 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string())
   ::close(descriptor);
   if (!regular) fail_input("{}: is {}; a regular file is needed", name_, kind_of(status.st_mode));
   if (data == MAP_FAILED)
-    fail_machine("{}: mapping {} bytes failed: {} (is the address space limited, ulimit -v?)", name_, size_, std::strerror(why));
+    fail_machine("{}: mapping {} bytes failed: {} (is the address space limited, ulimit -v?)", name_, size_,
+                 std::strerror(why));
   data_ = static_cast<const std::byte*>(data);
   device_ = status.st_dev;
   inode_ = status.st_ino;
@@ -61,7 +62,8 @@ void MappedFile::unmap() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-std::span<const std::byte> MappedFile::subspan(std::uint64_t offset, std::uint64_t length, std::string_view what) const {
+std::span<const std::byte> MappedFile::subspan(std::uint64_t offset, std::uint64_t length,
+                                               std::string_view what) const {
   if (offset > size_ || length > size_ - offset)
     fail_input("{}: {} needs {} bytes from offset {}, but the file ends at {}", name_, what, length, offset, size_);
   return bytes().subspan(offset, length);
@@ -79,7 +81,7 @@ void MappedFile::release(std::span<const std::byte> range) const {
 }
 
 void MappedFile::check_length() const {
-  struct stat status{};
+  struct stat status {};
   const bool same = ::stat(name_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
   if (same && std::uint64_t(status.st_size) < size_)
     fail_input("{}: has shrunk from {} to {} bytes while it was read", name_, size_, status.st_size);

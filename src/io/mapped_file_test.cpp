@@ -25,7 +25,8 @@ TEST(mapped_file, subspans_are_checked) {
   EXPECT_EQ(file.size(), 10u);
   EXPECT_EQ(char(file.subspan(9, 1, "the last byte")[0]), '9');
   EXPECT_EQ(file.subspan(10, 0, "nothing").size(), 0u);
-  EXPECT_HAS(error_of([&] { file.subspan(9, 2, "a field"); }), "a field needs 2 bytes from offset 9, but the file ends at 10");
+  EXPECT_HAS(error_of([&] { file.subspan(9, 2, "a field"); }),
+             "a field needs 2 bytes from offset 9, but the file ends at 10");
   error_of([&] { file.subspan(~std::uint64_t(0), 2, "a sum that wraps"); });
   error_of([&] { file.subspan(2, ~std::uint64_t(0), "a sum that wraps"); });
 }

@@ -43,17 +43,20 @@ std::optional<fs::path> weights_in(const fs::path& folder) {
 
 std::string why_no_weights(const fs::path& folder) {
   if (!names_ending(folder, ".safetensors").empty())
-    return "it holds several .safetensors files, none of them model.safetensors, and no index that says which belong together";
+    return "it holds several .safetensors files, none of them model.safetensors, and no index that says which belong "
+           "together";
   for (const char* ending : {".bin", ".pt", ".pth", ".ckpt"})
     if (!names_ending(folder, ending).empty())
-      return "its weights are pickled (" + names_ending(folder, ending)[0] + "), which could execute code and is not read; "
+      return "its weights are pickled (" + names_ending(folder, ending)[0] +
+             "), which could execute code and is not read; "
              "save them as safetensors";
   return "it holds no .safetensors file";
 }
 
 std::optional<FileKind> kind_by_name(std::string_view name) {
   if (name.ends_with("tokenizer.json") || name.ends_with(".model")) return FileKind::tokenizer;
-  if (name.ends_with(".jinja") || name.ends_with("chat_template.json") || name.ends_with("tokenizer_config.json")) return FileKind::templates;
+  if (name.ends_with(".jinja") || name.ends_with("chat_template.json") || name.ends_with("tokenizer_config.json"))
+    return FileKind::templates;
   return std::nullopt;
 }
 
@@ -68,7 +71,8 @@ std::optional<FileKind> kind_by_content(const fs::path& folder) {
 }  // namespace
 
 std::string_view name(FileKind kind) {
-  static constexpr std::string_view names[] = {"GGUF", "Hugging Face folder", "safetensors", "tokenizer", "chat templates"};
+  static constexpr std::string_view names[] = {"GGUF", "Hugging Face folder", "safetensors", "tokenizer",
+                                               "chat templates"};
   return names[std::size_t(kind)];
 }
 
@@ -78,8 +82,13 @@ void ModelFiles::take_gguf(GgufFile model) {
   for (const GgufPart& part : gguf_parts_) {
     for (const GgufTensor& t : part.header.tensors) {
       const GgmlType* type = ggml_type(t.type);
-      tensors.push_back({std::string(t.name), type ? type->dtype : std::nullopt, ggml_type_name(t.type),
-                         {t.shape.begin(), t.shape.begin() + t.rank}, file_names.size(), t.offset, t.bytes});
+      tensors.push_back({std::string(t.name),
+                         type ? type->dtype : std::nullopt,
+                         ggml_type_name(t.type),
+                         {t.shape.begin(), t.shape.begin() + t.rank},
+                         file_names.size(),
+                         t.offset,
+                         t.bytes});
     }
     file_names.push_back(part.file.name());
   }
@@ -113,7 +122,8 @@ ModelFiles ModelFiles::open(const fs::path& given) {
     if (const auto config = file_in(m.folder, "config.json")) {
       m.kind = FileKind::hf_folder;
       m.config = HfConfig::read(*config);
-      if (const auto generation = file_in(m.folder, "generation_config.json")) m.generation = HfConfig::read(*generation);
+      if (const auto generation = file_in(m.folder, "generation_config.json"))
+        m.generation = HfConfig::read(*generation);
       if (const auto weights = weights_in(m.folder)) m.take_safetensors(open_safetensors(*weights));
       else m.without_weights = why_no_weights(m.folder);
       return m;
@@ -121,7 +131,8 @@ ModelFiles ModelFiles::open(const fs::path& given) {
     std::vector<std::string> models = names_ending(m.folder, ".gguf");
     std::erase_if(models, is_later_part);
     if (models.size() > 1)
-      fail_input("{}: holds {} GGUF models ({}, {} ...); name one of them", given.string(), models.size(), quote(models[0]), quote(models[1]));
+      fail_input("{}: holds {} GGUF models ({}, {} ...); name one of them", given.string(), models.size(),
+                 quote(models[0]), quote(models[1]));
     if (models.size() == 1) {
       m.take_gguf(open_gguf(*file_in(m.folder, models[0])));
       return m;
@@ -156,7 +167,8 @@ const MappedFile& ModelFiles::mapping(const TensorEntry& t) const {
 }
 
 std::span<const std::byte> ModelFiles::bytes(const TensorEntry& t) const {
-  if (!t.bytes) fail_input("{}: tensor {} is of {}, whose size is not known", file_names[t.file], quote(t.name), t.type);
+  if (!t.bytes)
+    fail_input("{}: tensor {} is of {}, whose size is not known", file_names[t.file], quote(t.name), t.type);
   mapping(t).check_length();
   return mapping(t).subspan(t.offset, *t.bytes, "tensor " + quote(t.name));
 }

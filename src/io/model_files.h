@@ -26,12 +26,12 @@ std::string_view name(FileKind kind);
 
 struct TensorEntry {
   std::string name;
-  std::optional<DType> dtype;         // empty: ridge cannot read its values
-  std::string type;                   // the type as the format calls it: "IQ2_XXS", "F8_E5M2"
-  std::vector<std::int64_t> shape;    // outermost first, as safetensors has it; GGUF's are turned round
-  std::size_t file;                   // index of ModelFiles::file_names
-  std::uint64_t offset;               // in that file
-  std::optional<std::uint64_t> bytes; // empty: the size of its type is not known
+  std::optional<DType> dtype;          // empty: ridge cannot read its values
+  std::string type;                    // the type as the format calls it: "IQ2_XXS", "F8_E5M2"
+  std::vector<std::int64_t> shape;     // outermost first, as safetensors has it; GGUF's are turned round
+  std::size_t file;                    // index of ModelFiles::file_names
+  std::uint64_t offset;                // in that file
+  std::optional<std::uint64_t> bytes;  // empty: the size of its type is not known
 };
 
 class ModelFiles {
@@ -42,12 +42,12 @@ class ModelFiles {
   static ModelFiles open(const std::filesystem::path& path);
 
   FileKind kind;
-  std::filesystem::path path;           // as given
-  std::filesystem::path folder;         // where its other files (tokenizer, template) are looked for
-  std::vector<TensorEntry> tensors;     // in the files' order
+  std::filesystem::path path;        // as given
+  std::filesystem::path folder;      // where its other files (tokenizer, template) are looked for
+  std::vector<TensorEntry> tensors;  // in the files' order
   std::vector<std::string> file_names;
   std::optional<HfConfig> config, generation;  // of a Hugging Face folder
-  std::string without_weights;          // of a Hugging Face folder without tensors: why, in words
+  std::string without_weights;                 // of a Hugging Face folder without tensors: why, in words
 
   const GgufMetadata* gguf() const { return gguf_parts_.empty() ? nullptr : &gguf_parts_.front().header.metadata; }
   const TensorEntry* find(std::string_view tensor) const;  // null: not there

@@ -12,16 +12,19 @@ const std::string goldens = RIDGE_SOURCE_DIR "/tests/goldens/";
 
 TEST(model_files, a_folder_and_a_gguf_file_of_one_model_agree) {
   // llama.cpp's converter permutes q and k rows of Llama models only; Qwen2 keeps all as they are.
-  const ModelFiles hf = ModelFiles::open(goldens + "models/qwen2"), gguf = ModelFiles::open(goldens + "gguf/qwen2.f32.gguf");
+  const ModelFiles hf = ModelFiles::open(goldens + "models/qwen2"),
+                   gguf = ModelFiles::open(goldens + "gguf/qwen2.f32.gguf");
   EXPECT_EQ(hf.kind, FileKind::hf_folder);
   EXPECT_EQ(gguf.kind, FileKind::gguf);
   EXPECT_EQ(hf.config->text("model_type"), "qwen2");
   EXPECT_EQ(gguf.gguf()->get_string("general.architecture"), "qwen2");
   EXPECT_EQ(hf.gguf(), nullptr);
-  const std::pair<const char*, const char*> same[] = {
-      {"model.embed_tokens.weight", "token_embd.weight"}, {"model.norm.weight", "output_norm.weight"},
-      {"model.layers.0.self_attn.q_proj.weight", "blk.0.attn_q.weight"}, {"model.layers.1.self_attn.k_proj.bias", "blk.1.attn_k.bias"},
-      {"model.layers.1.mlp.down_proj.weight", "blk.1.ffn_down.weight"}, {"model.layers.0.mlp.gate_proj.weight", "blk.0.ffn_gate.weight"}};
+  const std::pair<const char*, const char*> same[] = {{"model.embed_tokens.weight", "token_embd.weight"},
+                                                      {"model.norm.weight", "output_norm.weight"},
+                                                      {"model.layers.0.self_attn.q_proj.weight", "blk.0.attn_q.weight"},
+                                                      {"model.layers.1.self_attn.k_proj.bias", "blk.1.attn_k.bias"},
+                                                      {"model.layers.1.mlp.down_proj.weight", "blk.1.ffn_down.weight"},
+                                                      {"model.layers.0.mlp.gate_proj.weight", "blk.0.ffn_gate.weight"}};
   for (const auto& [a, b] : same) {
     const TensorEntry *x = hf.find(a), *y = gguf.find(b);
     ASSERT_TRUE(x && y) << a;
@@ -84,7 +87,12 @@ TEST(model_files, tensors_of_unknown_size_are_listed_but_not_read) {
   Bytes b;
   b.text = "GGUF";
   b.plain(std::uint32_t(3)).plain(std::uint64_t(1)).plain(std::uint64_t(0));
-  b.string("t").plain(std::uint32_t(1)).plain(std::uint64_t(4)).plain(std::uint32_t(99)).plain(std::uint64_t(0)).pad(32);
+  b.string("t")
+      .plain(std::uint32_t(1))
+      .plain(std::uint64_t(4))
+      .plain(std::uint32_t(99))
+      .plain(std::uint64_t(0))
+      .pad(32);
   write_bytes(folder / "f.gguf", b.text + std::string(64, 'x'));
   const ModelFiles m = ModelFiles::open(folder / "f.gguf");
   EXPECT_EQ(m.tensors[0].type, "type 99");

@@ -11,8 +11,8 @@ namespace ridge::io {
 
 class OutputFile {
  public:
-  // Creates PATH.part-PID beside PATH. Where PATH is there and is no regular file (/dev/stdout, a pipe), writes straight
-  // into it.
+  // Creates PATH.part-PID beside PATH. Where PATH is there and is no regular file (/dev/stdout, a pipe), writes
+  // straight into it.
   explicit OutputFile(const std::filesystem::path& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

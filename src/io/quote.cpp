@@ -13,7 +13,8 @@ std::size_t utf8_length(std::string_view s, std::size_t at) {
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first < 0xe0) return follows(at + 1) ? 2 : 0;
   if (first >= 0xe0 && first < 0xf0) {
-    const bool in_range = (first != 0xe0 || second >= 0xa0) && (first != 0xed || second < 0xa0);  // no long forms, no surrogates
+    const bool in_range =
+        (first != 0xe0 || second >= 0xa0) && (first != 0xed || second < 0xa0);  // no long forms, no surrogates
     return in_range && follows(at + 1) && follows(at + 2) ? 3 : 0;
   }
   if (first >= 0xf0 && first < 0xf5) {

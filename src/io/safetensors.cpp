@@ -24,10 +24,12 @@ struct Type {
   std::optional<DType> dtype;
 };
 constexpr Type types[] = {
-    {"BOOL", 8, {}}, {"F4", 4, {}}, {"F6_E2M3", 6, {}}, {"F6_E3M2", 6, {}}, {"U8", 8, DType::u8}, {"I8", 8, {}},
-    {"F8_E5M2", 8, {}}, {"F8_E4M3", 8, DType::f8_e4m3}, {"F8_E8M0", 8, {}}, {"F8_E4M3FNUZ", 8, {}}, {"F8_E5M2FNUZ", 8, {}},
-    {"I16", 16, {}}, {"U16", 16, {}}, {"F16", 16, DType::f16}, {"BF16", 16, DType::bf16}, {"I32", 32, DType::i32},
-    {"U32", 32, {}}, {"F32", 32, DType::f32}, {"C64", 64, {}}, {"F64", 64, {}}, {"I64", 64, {}}, {"U64", 64, {}},
+    {"BOOL", 8, {}},      {"F4", 4, {}},           {"F6_E2M3", 6, {}},        {"F6_E3M2", 6, {}},
+    {"U8", 8, DType::u8}, {"I8", 8, {}},           {"F8_E5M2", 8, {}},        {"F8_E4M3", 8, DType::f8_e4m3},
+    {"F8_E8M0", 8, {}},   {"F8_E4M3FNUZ", 8, {}},  {"F8_E5M2FNUZ", 8, {}},    {"I16", 16, {}},
+    {"U16", 16, {}},      {"F16", 16, DType::f16}, {"BF16", 16, DType::bf16}, {"I32", 32, DType::i32},
+    {"U32", 32, {}},      {"F32", 32, DType::f32}, {"C64", 64, {}},           {"F64", 64, {}},
+    {"I64", 64, {}},      {"U64", 64, {}},
 };
 
 const Type* type_named(std::string_view name) {
@@ -52,7 +54,8 @@ class Entry {
     if (!range.is_array() || range.size() != 2) refuse("has data_offsets that are not [begin, end]");
     const std::uint64_t begin = natural(range[0], "data_offsets"), end = natural(range[1], "data_offsets");
     if (begin > end || end > data_bytes)
-      refuse(fmt::format("has data_offsets [{}, {}], but the data is [0, {}]: the file is cut short or wrong", begin, end, data_bytes));
+      refuse(fmt::format("has data_offsets [{}, {}], but the data is [0, {}]: the file is cut short or wrong", begin,
+                         end, data_bytes));
     t.offset = data_offset + begin;
     t.bytes = end - begin;
     check_size(t);
@@ -75,7 +78,8 @@ class Entry {
 
   std::vector<std::int64_t> shape() const {
     const Json& list = field("shape");
-    if (!list.is_array() || list.size() > most_rank) refuse(fmt::format("has a shape that is not a list of at most {} sizes", most_rank));
+    if (!list.is_array() || list.size() > most_rank)
+      refuse(fmt::format("has a shape that is not a list of at most {} sizes", most_rank));
     std::vector<std::int64_t> out;
     for (const Json& size : list) {
       const std::uint64_t n = natural(size, "sizes");
@@ -88,7 +92,8 @@ class Entry {
   void check_size(SafetensorsTensor& t) const {
     std::uint64_t elems = 1;
     for (std::int64_t n : t.shape) {
-      if (n != 0 && elems > std::numeric_limits<std::uint64_t>::max() / 64 / std::uint64_t(n)) refuse("has too many elements");
+      if (n != 0 && elems > std::numeric_limits<std::uint64_t>::max() / 64 / std::uint64_t(n))
+        refuse("has too many elements");
       elems *= std::uint64_t(n);
     }
     const Type* type = type_named(t.type);
@@ -103,7 +108,8 @@ class Entry {
   const Json& value_;
 };
 
-void check_cover(const SafetensorsHeader& header, std::uint64_t data_offset, std::uint64_t file_bytes, std::string_view file) {
+void check_cover(const SafetensorsHeader& header, std::uint64_t data_offset, std::uint64_t file_bytes,
+                 std::string_view file) {
   std::uint64_t at = data_offset;
   for (const SafetensorsTensor& t : header.tensors) {
     if (t.offset != at)
@@ -111,7 +117,8 @@ void check_cover(const SafetensorsHeader& header, std::uint64_t data_offset, std
                  t.offset < at ? "overlap" : "leave a gap");
     at += t.bytes;
   }
-  if (at != file_bytes) fail_input("{}: {} bytes after the last tensor, at byte {}, belong to none", file, file_bytes - at, at);
+  if (at != file_bytes)
+    fail_input("{}: {} bytes after the last tensor, at byte {}, belong to none", file, file_bytes - at, at);
 }
 
 }  // namespace
@@ -119,13 +126,15 @@ void check_cover(const SafetensorsHeader& header, std::uint64_t data_offset, std
 bool looks_like_safetensors(std::span<const std::byte> bytes) {
   if (bytes.size() < 10) return false;
   const std::uint64_t length = ByteReader(bytes, "").u64("");
-  return length >= 2 && length <= std::min<std::uint64_t>(bytes.size() - 8, most_header_bytes) && bytes[8] == std::byte('{');
+  return length >= 2 && length <= std::min<std::uint64_t>(bytes.size() - 8, most_header_bytes) &&
+         bytes[8] == std::byte('{');
 }
 
 SafetensorsHeader parse_safetensors(std::span<const std::byte> bytes, std::string_view file) {
   ByteReader in(bytes, file);
   const std::uint64_t length = in.u64("the header's length");
-  if (length > most_header_bytes) in.fail(fmt::format("the header has {} bytes; {} is the most", length, most_header_bytes));
+  if (length > most_header_bytes)
+    in.fail(fmt::format("the header has {} bytes; {} is the most", length, most_header_bytes));
   const std::string_view text = in.text(length, "the header");
   if (!text.starts_with('{')) in.fail("the header does not start with '{': this is no safetensors file");
   const Json json = parse_json(text, fmt::format("{}: in the header, which starts at byte 8", file), header_limits);

@@ -23,7 +23,7 @@ struct SafetensorsTensor {
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsTensor> tensors;                      // in the order of their bytes
+  std::vector<SafetensorsTensor> tensors;                     // in the order of their bytes
   std::vector<std::pair<std::string, std::string>> metadata;  // "__metadata__"
 };
 

@@ -14,7 +14,19 @@ SafetensorsHeader parse(const std::string& text) { return parse_safetensors(std:
 std::string refusal(const std::string& text) {
   return error_of([&] { parse(text); });
 }
-std::string refusal_of(std::string_view header, std::size_t data = 16) { return refusal(file_of(header, std::string(data, 'x'))); }
+std::string refusal_of(std::string_view header, std::size_t data = 16) {
+  return refusal(file_of(header, std::string(data, 'x')));
+}
+
+// One entry of a header: "name":{"dtype":TYPE,"shape":SHAPE,"data_offsets":RANGE}
+std::string entry(std::string_view name, std::string_view type, std::string_view shape, std::string_view range) {
+  return fmt::format(R"("{}":{{"dtype":"{}","shape":{},"data_offsets":{}}})", name, type, shape, range);
+}
+std::string refusal_of_one(std::string_view type, std::string_view shape, std::string_view range,
+                           std::size_t data = 16) {
+  return refusal_of("{" + entry("a", type, shape, range) + "}", data);
+}
+std::string refusal_of_two(const std::string& a, const std::string& b) { return refusal_of("{" + a + "," + b + "}"); }
 
 constexpr const char* good = R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[2],"data_offsets":[8,16]},)"
                              R"("a":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]},)"
@@ -47,8 +59,8 @@ TEST(safetensors, every_number_made_wrong) {
   for (std::size_t begin = 1; begin < header.size(); ++begin) {
     if ((header[begin - 1] != '[' && header[begin - 1] != ',') || !std::isdigit((unsigned char)header[begin])) continue;
     const std::size_t end = header.find_first_not_of("0123456789", begin);
-    for (const char* wrong : {"-1", "1e3", "1.5", "18446744073709551615", "9223372036854775807", "99999999999999999999999", "\"8\"",
-                              "null", "[]", "{}", "17"}) {
+    for (const char* wrong : {"-1", "1e3", "1.5", "18446744073709551615", "9223372036854775807",
+                              "99999999999999999999999", "\"8\"", "null", "[]", "{}", "17"}) {
       ++tried;
       try {
         parse(file_of(header.substr(0, begin) + wrong + header.substr(end), std::string(16, 'x')));
@@ -63,21 +75,23 @@ TEST(safetensors, every_number_made_wrong) {
 }
 
 TEST(safetensors, traps_of_the_field) {
-  EXPECT_HAS(refusal(std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10)), "18446744073709551615 bytes; 100000000 is the most");
+  EXPECT_HAS(refusal(std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10)),
+             "18446744073709551615 bytes; 100000000 is the most");
   EXPECT_HAS(refusal(std::string("\x20\0\0\0\0\0\0\0{}", 10)), "needs 32 bytes, but only 2 are left");
   EXPECT_HAS(refusal("abc"), "the header's length needs 8 bytes");
   EXPECT_HAS(refusal_of("[]"), "does not start with '{'");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"a":{"dtype":"F32","shape":[0],"data_offsets":[16,16]}})"),
-             "has the key 'a' twice");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","dtype":"I32","shape":[4],"data_offsets":[0,16]}})"), "has the key 'dtype' twice");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"b":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})"), "overlap");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})"), "leave a gap");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", 20), "belong to none");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", 12), "the data is [0, 12]: the file is cut short");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,16]}})"), "takes 96 bits, but data_offsets give it 16 bytes");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,16]}})"), "too many elements");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[-4],"data_offsets":[0,16]}})"), "whole numbers from 0 on");
-  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[16,0]}})"), "data_offsets [16, 0]");
+  const std::string whole = entry("a", "F32", "[4]", "[0,16]");
+  EXPECT_HAS(refusal_of_two(whole, entry("a", "F32", "[0]", "[16,16]")), "has the key 'a' twice");
+  EXPECT_HAS(refusal_of_two(whole, entry("b", "F32", "[2]", "[8,16]")), "overlap");
+  EXPECT_HAS(refusal_of_two(entry("a", "F32", "[1]", "[0,4]"), entry("b", "F32", "[2]", "[8,16]")), "leave a gap");
+  EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","dtype":"I32","shape":[4],"data_offsets":[0,16]}})"),
+             "has the key 'dtype' twice");
+  EXPECT_HAS(refusal_of_one("F32", "[4]", "[0,16]", 20), "belong to none");
+  EXPECT_HAS(refusal_of_one("F32", "[4]", "[0,16]", 12), "the data is [0, 12]: the file is cut short");
+  EXPECT_HAS(refusal_of_one("F32", "[3]", "[0,16]"), "takes 96 bits, but data_offsets give it 16 bytes");
+  EXPECT_HAS(refusal_of_one("F32", "[4294967296,4294967296]", "[0,16]"), "too many elements");
+  EXPECT_HAS(refusal_of_one("F32", "[-4]", "[0,16]"), "whole numbers from 0 on");
+  EXPECT_HAS(refusal_of_one("F32", "[4]", "[16,0]"), "data_offsets [16, 0]");
   EXPECT_HAS(refusal_of(R"({"a":{"dtype":"F32","shape":[4]}})"), "has no data_offsets");
   EXPECT_HAS(refusal_of(R"({"a":[]})"), "is not an object");
   EXPECT_HAS(refusal_of(R"({"__metadata__":{"k":1}})", 0), "'k' is not a string");
@@ -86,8 +100,9 @@ TEST(safetensors, traps_of_the_field) {
 }
 
 TEST(safetensors, unknown_types_are_listed) {
-  const auto h = parse(file_of(R"({"a":{"dtype":"F8_E5M2","shape":[16],"data_offsets":[0,16]},"b":{"dtype":"Q9","shape":[3],"data_offsets":[16,32]}})",
-                               std::string(32, 'x')));
+  const auto h =
+      parse(file_of("{" + entry("a", "F8_E5M2", "[16]", "[0,16]") + "," + entry("b", "Q9", "[3]", "[16,32]") + "}",
+                    std::string(32, 'x')));
   EXPECT_EQ(h.tensors[0].type, "F8_E5M2");
   EXPECT_FALSE(h.tensors[0].dtype);
   EXPECT_EQ(h.tensors[1].type, "Q9");
@@ -102,15 +117,18 @@ TEST(safetensors, shards_by_their_index) {
   TempFolder folder;
   write_shard(folder / "m-1.safetensors", "x", 1), write_shard(folder / "m-2.safetensors", "y", 2);
   const auto index = [&](const std::string& x, const std::string& y) {
-    write_bytes(folder / "m.safetensors.index.json", R"({"metadata":{},"weight_map":{"x":")" + x + R"(","y":")" + y + R"("}})");
+    write_bytes(folder / "m.safetensors.index.json",
+                R"({"metadata":{},"weight_map":{"x":")" + x + R"(","y":")" + y + R"("}})");
     return open_safetensors(folder / "m.safetensors.index.json");
   };
   const auto parts = index("m-1.safetensors", "m-2.safetensors");
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[1].header.tensors[0].name, "y");
-  EXPECT_HAS(error_of([&] { index("m-2.safetensors", "m-2.safetensors"); }), "tensor 'x' is in 'm-2.safetensors', but it is in no shard");
+  EXPECT_HAS(error_of([&] { index("m-2.safetensors", "m-2.safetensors"); }),
+             "tensor 'x' is in 'm-2.safetensors', but it is in no shard");
   EXPECT_HAS(error_of([&] { index("m-2.safetensors", "m-1.safetensors"); }), "but it is in 'm-1.safetensors'");
-  EXPECT_HAS(error_of([&] { index("m-1.safetensors", "m-3.safetensors"); }), "m-3.safetensors: is missing; m.safetensors.index.json names it");
+  EXPECT_HAS(error_of([&] { index("m-1.safetensors", "m-3.safetensors"); }),
+             "m-3.safetensors: is missing; m.safetensors.index.json names it");
   EXPECT_HAS(error_of([&] { index("../m-1.safetensors", "m-2.safetensors"); }), "is not a plain one");
   EXPECT_HAS(error_of([&] { index("/etc/passwd", "m-2.safetensors"); }), "is not a plain one");
   write_shard(folder / "m-2.safetensors", "x", 2);
@@ -130,7 +148,8 @@ TEST(safetensors, links_stay_in_the_folder_or_in_the_hubs_cache) {
   EXPECT_EQ(open_safetensors(snapshot / "m.index.json").size(), 1u);
   std::filesystem::remove(snapshot / "m.safetensors");
   std::filesystem::create_symlink(home / "elsewhere", snapshot / "m.safetensors");
-  EXPECT_HAS(error_of([&] { open_safetensors(snapshot / "m.index.json"); }), "is a symbolic link that leaves its folder");
+  EXPECT_HAS(error_of([&] { open_safetensors(snapshot / "m.index.json"); }),
+             "is a symbolic link that leaves its folder");
   std::filesystem::remove(snapshot / "m.safetensors");
   std::filesystem::create_symlink("m.safetensors", snapshot / "m.safetensors");
   EXPECT_HAS(error_of([&] { open_safetensors(snapshot / "m.index.json"); }), "cannot be followed");

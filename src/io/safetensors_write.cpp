@@ -30,10 +30,11 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::vec
   if (!metadata.empty()) text += fmt::format("\"__metadata__\":{}", nlohmann::json(metadata).dump());
   std::uint64_t at = 0;
   for (const TensorSpec& t : tensors) {
-    if (is_block(t.dtype)) fail_input("{}: safetensors cannot hold {} ({})", path.string(), name(t.dtype), quote(t.name));
+    if (is_block(t.dtype))
+      fail_input("{}: safetensors cannot hold {} ({})", path.string(), name(t.dtype), quote(t.name));
     const std::uint64_t end = at + stored_bytes(t);
-    text += fmt::format("{}{}:{{\"dtype\":{},\"shape\":{},\"data_offsets\":[{},{}]}}", text.size() > 1 ? "," : "", string(t.name),
-                        string(name(t.dtype)), nlohmann::json(t.shape).dump(), at, end);
+    text += fmt::format("{}{}:{{\"dtype\":{},\"shape\":{},\"data_offsets\":[{},{}]}}", text.size() > 1 ? "," : "",
+                        string(t.name), string(name(t.dtype)), nlohmann::json(t.shape).dump(), at, end);
     at = end;
   }
   text += "}";
@@ -51,7 +52,8 @@ void SafetensorsWriter::append(std::span<const std::byte> bytes) {
 }
 
 void SafetensorsWriter::finish() {
-  if (out_.position() != end_) fail_bug("{}: {} bytes of the declared tensors were never written", out_.name(), end_ - out_.position());
+  if (out_.position() != end_)
+    fail_bug("{}: {} bytes of the declared tensors were never written", out_.name(), end_ - out_.position());
   out_.finish();
 }
 

@@ -16,16 +16,17 @@ int group_nibble(const std::uint8_t* q, int i) { return (q[i / 64 * 32 + i % 32]
 }  // namespace
 
 void decode_q2_k(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ2K, 256>(b, v, n, [](const BlockQ2K& k, float (&x)[256]) {
+  decode_blocks<BlockQ2K, 256>(b, v, n, [](const BlockQ2K& k, float(&x)[256]) {
     for (int i = 0; i < 256; ++i) {
-      const float d = half_to_float(k.d) * float(k.scales[i / 16] & 15), m = half_to_float(k.m) * float(k.scales[i / 16] >> 4);
+      const float d = half_to_float(k.d) * float(k.scales[i / 16] & 15);
+      const float m = half_to_float(k.m) * float(k.scales[i / 16] >> 4);
       x[i] = d * float(two_bits(k.q, i)) - m;
     }
   });
 }
 
 void decode_q3_k(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ3K, 256>(b, v, n, [](const BlockQ3K& k, float (&x)[256]) {
+  decode_blocks<BlockQ3K, 256>(b, v, n, [](const BlockQ3K& k, float(&x)[256]) {
     for (int i = 0; i < 256; ++i) {
       const float d = half_to_float(k.d) * float(q3_scale(k.scales, i / 16) - 32);
       const int high = (k.high[i % 32] >> (i / 32)) & 1;
@@ -35,18 +36,20 @@ void decode_q3_k(const std::byte* b, float* v, std::int64_t n) {
 }
 
 void decode_q4_k(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ4K, 256>(b, v, n, [](const BlockQ4K& k, float (&x)[256]) {
+  decode_blocks<BlockQ4K, 256>(b, v, n, [](const BlockQ4K& k, float(&x)[256]) {
     for (int i = 0; i < 256; ++i) {
-      const float d = half_to_float(k.d) * float(k_scale(k.scales, i / 32)), m = half_to_float(k.m) * float(k_minimum(k.scales, i / 32));
+      const float d = half_to_float(k.d) * float(k_scale(k.scales, i / 32));
+      const float m = half_to_float(k.m) * float(k_minimum(k.scales, i / 32));
       x[i] = d * float(group_nibble(k.q, i)) - m;
     }
   });
 }
 
 void decode_q5_k(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ5K, 256>(b, v, n, [](const BlockQ5K& k, float (&x)[256]) {
+  decode_blocks<BlockQ5K, 256>(b, v, n, [](const BlockQ5K& k, float(&x)[256]) {
     for (int i = 0; i < 256; ++i) {
-      const float d = half_to_float(k.d) * float(k_scale(k.scales, i / 32)), m = half_to_float(k.m) * float(k_minimum(k.scales, i / 32));
+      const float d = half_to_float(k.d) * float(k_scale(k.scales, i / 32));
+      const float m = half_to_float(k.m) * float(k_minimum(k.scales, i / 32));
       const int high = (k.high[i % 32] >> (i / 32)) & 1;
       x[i] = d * float(group_nibble(k.q, i) | high << 4) - m;
     }
@@ -54,7 +57,7 @@ void decode_q5_k(const std::byte* b, float* v, std::int64_t n) {
 }
 
 void decode_q6_k(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ6K, 256>(b, v, n, [](const BlockQ6K& k, float (&x)[256]) {
+  decode_blocks<BlockQ6K, 256>(b, v, n, [](const BlockQ6K& k, float(&x)[256]) {
     for (int i = 0; i < 256; ++i) {
       const float d = half_to_float(k.d) * float(k.scales[i / 16]);
       const int low = (k.q[i / 128 * 64 + i % 64] >> (i % 128 / 64 * 4)) & 15;

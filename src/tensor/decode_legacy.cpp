@@ -11,7 +11,9 @@
 namespace ridge {
 namespace {
 
-template <class Block> int five_bits(const Block& k, int i) { return nibble(k.q, i) | ((k.high[i / 8] >> (i % 8)) & 1) << 4; }
+template <class Block> int five_bits(const Block& k, int i) {
+  return nibble(k.q, i) | ((k.high[i / 8] >> (i % 8)) & 1) << 4;
+}
 
 // Stores 32 codes of 4 bits, and of 5 where the block has room for the fifth.
 template <class Block> void put_codes(const int (&code)[32], Block& k) {
@@ -28,7 +30,8 @@ template <class Block> void pack_around_zero(const float (&x)[32], int zero_code
     if (std::fabs(f) > std::fabs(extreme)) extreme = f;
   const float d = extreme / float(-zero_code), inverse = d != 0 ? 1.0f / d : 0.0f;
   int code[32];
-  for (int i = 0; i < 32; ++i) code[i] = int(within(x[i] * inverse + (float(zero_code) + 0.5f), 0, float(2 * zero_code - 1)));
+  for (int i = 0; i < 32; ++i)
+    code[i] = int(within(x[i] * inverse + (float(zero_code) + 0.5f), 0, float(2 * zero_code - 1)));
   k.d = float_to_half(d);
   put_codes(code, k);
 }
@@ -46,38 +49,38 @@ template <class Block> void pack_from_minimum(const float (&x)[32], int top, Blo
 }  // namespace
 
 void decode_q8_0(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ8_0, 32>(b, v, n, [](const BlockQ8_0& k, float (&x)[32]) {
+  decode_blocks<BlockQ8_0, 32>(b, v, n, [](const BlockQ8_0& k, float(&x)[32]) {
     for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(k.q[i]);
   });
 }
 void decode_q4_0(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ4_0, 32>(b, v, n, [](const BlockQ4_0& k, float (&x)[32]) {
+  decode_blocks<BlockQ4_0, 32>(b, v, n, [](const BlockQ4_0& k, float(&x)[32]) {
     for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(nibble(k.q, i) - 8);
   });
 }
 void decode_q4_1(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ4_1, 32>(b, v, n, [](const BlockQ4_1& k, float (&x)[32]) {
+  decode_blocks<BlockQ4_1, 32>(b, v, n, [](const BlockQ4_1& k, float(&x)[32]) {
     for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(nibble(k.q, i)) + half_to_float(k.m);
   });
 }
 void decode_q5_0(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ5_0, 32>(b, v, n, [](const BlockQ5_0& k, float (&x)[32]) {
+  decode_blocks<BlockQ5_0, 32>(b, v, n, [](const BlockQ5_0& k, float(&x)[32]) {
     for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(five_bits(k, i) - 16);
   });
 }
 void decode_q5_1(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<BlockQ5_1, 32>(b, v, n, [](const BlockQ5_1& k, float (&x)[32]) {
+  decode_blocks<BlockQ5_1, 32>(b, v, n, [](const BlockQ5_1& k, float(&x)[32]) {
     for (int i = 0; i < 32; ++i) x[i] = half_to_float(k.d) * float(five_bits(k, i)) + half_to_float(k.m);
   });
 }
 void decode_q8_act(const std::byte* b, float* v, std::int64_t n) {
-  decode_blocks<ActBlock, 32>(b, v, n, [](const ActBlock& k, float (&x)[32]) {
+  decode_blocks<ActBlock, 32>(b, v, n, [](const ActBlock& k, float(&x)[32]) {
     for (int i = 0; i < 32; ++i) x[i] = k.d * float(k.q[i]);
   });
 }
 
 void encode_q8_0(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ8_0, 32>(v, b, n, [](const float (&x)[32], BlockQ8_0& k) {
+  encode_blocks<BlockQ8_0, 32>(v, b, n, [](const float(&x)[32], BlockQ8_0& k) {
     float most = 0;
     for (float f : x) most = std::max(most, std::fabs(f));
     const float d = most / 127.0f, inverse = d != 0 ? 1.0f / d : 0.0f;
@@ -86,22 +89,22 @@ void encode_q8_0(const float* v, std::byte* b, std::int64_t n) {
   });
 }
 void encode_q4_0(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ4_0, 32>(v, b, n, [](const float (&x)[32], BlockQ4_0& k) { pack_around_zero(x, 8, k); });
+  encode_blocks<BlockQ4_0, 32>(v, b, n, [](const float(&x)[32], BlockQ4_0& k) { pack_around_zero(x, 8, k); });
 }
 void encode_q5_0(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ5_0, 32>(v, b, n, [](const float (&x)[32], BlockQ5_0& k) { pack_around_zero(x, 16, k); });
+  encode_blocks<BlockQ5_0, 32>(v, b, n, [](const float(&x)[32], BlockQ5_0& k) { pack_around_zero(x, 16, k); });
 }
 void encode_q4_1(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ4_1, 32>(v, b, n, [](const float (&x)[32], BlockQ4_1& k) { pack_from_minimum(x, 15, k); });
+  encode_blocks<BlockQ4_1, 32>(v, b, n, [](const float(&x)[32], BlockQ4_1& k) { pack_from_minimum(x, 15, k); });
 }
 void encode_q5_1(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ5_1, 32>(v, b, n, [](const float (&x)[32], BlockQ5_1& k) { pack_from_minimum(x, 31, k); });
+  encode_blocks<BlockQ5_1, 32>(v, b, n, [](const float(&x)[32], BlockQ5_1& k) { pack_from_minimum(x, 31, k); });
 }
-// The largest magnitude is found among the bits without the sign, where a NaN counts as the largest of all. A block that
-// holds an infinity or a NaN keeps it as its d, so that products with it are NaN; one whose values are all below
+// The largest magnitude is found among the bits without the sign, where a NaN counts as the largest of all. A block
+// that holds an infinity or a NaN keeps it as its d, so that products with it are NaN; one whose values are all below
 // 2^-119 (the inverse of d would overflow) is zero.
 void encode_q8_act(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<ActBlock, 32>(v, b, n, [](const float (&x)[32], ActBlock& k) {
+  encode_blocks<ActBlock, 32>(v, b, n, [](const float(&x)[32], ActBlock& k) {
     std::uint32_t most_bits = 0;
     for (float f : x) most_bits = std::max(most_bits, std::bit_cast<std::uint32_t>(f) & 0x7fffffffu);
     const float most = std::bit_cast<float>(most_bits);

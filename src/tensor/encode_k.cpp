@@ -10,7 +10,8 @@
 namespace ridge {
 namespace {
 
-void put_scale_and_minimum(std::uint8_t (&scales)[12], int g, int scale, int minimum) {  // k_scale and k_minimum, inverted
+void put_scale_and_minimum(std::uint8_t (&scales)[12], int g, int scale,
+                           int minimum) {  // k_scale and k_minimum, inverted
   if (g < 4) {
     scales[g] = std::uint8_t(scale);
     scales[g + 4] = std::uint8_t(minimum);
@@ -22,7 +23,8 @@ void put_scale_and_minimum(std::uint8_t (&scales)[12], int g, int scale, int min
 }
 
 // What Q4_K and Q5_K share: scales and minimums of the 8 groups, then the codes 0 .. top that go with them as stored.
-template <class Block> void fit_groups(const float (&x)[256], int top, Trials trials, Block& k, std::uint8_t (&q)[256]) {
+template <class Block>
+void fit_groups(const float (&x)[256], int top, Trials trials, Block& k, std::uint8_t (&q)[256]) {
   ScaleAndMinimum fit[8];
   float most_scale = 0, most_minimum = 0;
   for (int g = 0; g < 8; ++g) {
@@ -35,9 +37,11 @@ template <class Block> void fit_groups(const float (&x)[256], int top, Trials tr
     most_scale = std::max(most_scale, fit[g].scale);
     most_minimum = std::max(most_minimum, fit[g].minimum);
   }
-  const float per_scale = most_scale > 0 ? 63.0f / most_scale : 0, per_minimum = most_minimum > 0 ? 63.0f / most_minimum : 0;
+  const float per_scale = most_scale > 0 ? 63.0f / most_scale : 0,
+              per_minimum = most_minimum > 0 ? 63.0f / most_minimum : 0;
   for (int g = 0; g < 8; ++g)
-    put_scale_and_minimum(k.scales, g, nearest(per_scale * fit[g].scale, 0, 63), nearest(per_minimum * fit[g].minimum, 0, 63));
+    put_scale_and_minimum(k.scales, g, nearest(per_scale * fit[g].scale, 0, 63),
+                          nearest(per_minimum * fit[g].minimum, 0, 63));
   k.d = float_to_half(most_scale / 63.0f);
   k.m = float_to_half(most_minimum / 63.0f);
   for (int i = 0; i < 256; ++i) {
@@ -48,13 +52,14 @@ template <class Block> void fit_groups(const float (&x)[256], int top, Trials tr
 }
 
 void put_nibbles(const std::uint8_t (&q)[256], std::uint8_t (&out)[128]) {
-  for (int i = 0; i < 128; ++i) out[i] = std::uint8_t((q[i / 32 * 64 + i % 32] & 15) | (q[i / 32 * 64 + 32 + i % 32] & 15) << 4);
+  for (int i = 0; i < 128; ++i)
+    out[i] = std::uint8_t((q[i / 32 * 64 + i % 32] & 15) | (q[i / 32 * 64 + 32 + i % 32] & 15) << 4);
 }
 
 }  // namespace
 
 void encode_q4_k(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ4K, 256>(v, b, n, [](const float (&x)[256], BlockQ4K& k) {
+  encode_blocks<BlockQ4K, 256>(v, b, n, [](const float(&x)[256], BlockQ4K& k) {
     std::uint8_t q[256];
     fit_groups(x, 15, {-1.0f, 0.1f, 20}, k, q);
     put_nibbles(q, k.q);
@@ -62,7 +67,7 @@ void encode_q4_k(const float* v, std::byte* b, std::int64_t n) {
 }
 
 void encode_q5_k(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ5K, 256>(v, b, n, [](const float (&x)[256], BlockQ5K& k) {
+  encode_blocks<BlockQ5K, 256>(v, b, n, [](const float(&x)[256], BlockQ5K& k) {
     std::uint8_t q[256];
     fit_groups(x, 31, {-0.5f, 0.1f, 15}, k, q);
     put_nibbles(q, k.q);
@@ -71,7 +76,7 @@ void encode_q5_k(const float* v, std::byte* b, std::int64_t n) {
 }
 
 void encode_q6_k(const float* v, std::byte* b, std::int64_t n) {
-  encode_blocks<BlockQ6K, 256>(v, b, n, [](const float (&x)[256], BlockQ6K& k) {
+  encode_blocks<BlockQ6K, 256>(v, b, n, [](const float(&x)[256], BlockQ6K& k) {
     std::uint8_t q[256];
     float scale[16], extreme = 0;
     for (int g = 0; g < 16; ++g) {

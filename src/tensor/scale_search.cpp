@@ -47,7 +47,8 @@ float fit_scale(std::span<const float> x, int zero_code, std::uint8_t* q) {
       best = scale * s.xq;
     }
   }
-  for (std::size_t i = 0; i < x.size(); ++i) q[i] = std::uint8_t(nearest(chosen * x[i], -zero_code, zero_code - 1) + zero_code);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    q[i] = std::uint8_t(nearest(chosen * x[i], -zero_code, zero_code - 1) + zero_code);
   return scale;
 }
 

@@ -1,5 +1,5 @@
-// Finding the scale (and minimum) of a group of values that loses least when they are rounded to small integers: a range
-// of scales is tried, each refined by weighted least squares on the codes that it gives. As ggml does it
+// Finding the scale (and minimum) of a group of values that loses least when they are rounded to small integers: a
+// range of scales is tried, each refined by weighted least squares on the codes that it gives. As ggml does it
 // (make_qx_quants, make_qkx2_quants), step for step, so that the results are the same bits.
 #pragma once
 #include <cstdint>
