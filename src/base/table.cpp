@@ -121,13 +121,17 @@ std::string text_of(const Table& table) {
 
 std::string text_of(const Report& report) {
   std::string out;
+  bool after_note = false;
   for (const auto& item : report.items) {
     std::string text;
     if (const auto* section = std::get_if<Section>(&item)) text = text_of(*section);
     if (const auto* table = std::get_if<Table>(&item)) text = text_of(*table);
-    if (const auto* note = std::get_if<Note>(&item)) text = note->text + "\n";
-    if (!out.empty() && !text.empty() && !std::holds_alternative<Note>(item)) out += "\n";
+    const auto* note = std::get_if<Note>(&item);
+    if (note) text = note->text + "\n";
+    const bool together = note && after_note;  // notes that follow each other are one paragraph
+    if (!out.empty() && !text.empty() && !together) out += "\n";
     out += text;
+    after_note = note != nullptr;
   }
   return out;
 }

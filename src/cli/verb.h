@@ -21,6 +21,7 @@ std::span<const Verb> verbs();
 // One line each here and in verbs.cpp.
 int run_verb(std::vector<std::string> arguments);
 int inspect_verb(std::vector<std::string> arguments);
+int probe_verb(std::vector<std::string> arguments);
 int explain_verb(std::vector<std::string> arguments);
 int logits_verb(std::vector<std::string> arguments);
 int perplexity_verb(std::vector<std::string> arguments);

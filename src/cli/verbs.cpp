@@ -4,6 +4,7 @@ namespace ridge::cli {
 namespace {
 
 constexpr Verb all[] = {
+    {"probe", "what this machine can do at most, measured; or a named GPU's datasheet", probe_verb},
     {"explain", "price every call of a step, without running it", explain_verb},
     {"inspect", "what is in a model file, and the memory it needs", inspect_verb},
     {"logits", "the logits of given token ids, as safetensors", logits_verb},

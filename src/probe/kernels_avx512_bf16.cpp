@@ -17,7 +17,6 @@ namespace ridge::probe {
 namespace {
 
 using V = __m512i;
-constexpr std::int64_t width = 64;
 
 inline V load(const std::byte* p) { return _mm512_load_si512(reinterpret_cast<const V*>(p)); }
 inline V bit_xor(V a, V b) { return _mm512_xor_si512(a, b); }

@@ -16,7 +16,6 @@ namespace ridge::probe {
 namespace {
 
 using V = __m256i;
-constexpr std::int64_t width = 32;
 
 inline V load(const std::byte* p) { return _mm256_load_si256(reinterpret_cast<const V*>(p)); }
 inline V bit_xor(V a, V b) { return _mm256_xor_si256(a, b); }

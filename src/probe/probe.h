@@ -16,8 +16,9 @@ hw::Ceilings measure_ceilings(int threads, hw::Thoroughness thoroughness);
 // that it tells of the caller's work only.
 hw::Ceilings ensure_ceilings(int threads);
 
-// What `ridge probe` prints: facts of the processor, the ceilings, and what they mean.
+// What `ridge probe` prints: facts of the processor, the measured ceilings, and what they mean.
 Report report_of(const hw::Ceilings& ceilings);
+Report report_of(const hw::GpuSpec& gpu);  // a datasheet
 
 // Sentences on what the numbers mean for a language model: ridge point, scaling over threads, caches, disturbances.
 std::vector<std::string> verdicts(const hw::Ceilings& ceilings);

@@ -164,8 +164,10 @@ TEST(ProbeReport, IsOneJsonObject) {
   EXPECT_EQ(j["bandwidth"][3]["bytes_per_s"], 30e9);
   EXPECT_EQ(j["rates"][0]["ops_per_cycle_per_thread"], 32);
   EXPECT_TRUE(j["environment"].contains("isa"));
-  const auto gpu = nlohmann::json::parse(json_of(report_of(hw::ceilings_of(hw::gpu_named("h200")))));
-  EXPECT_EQ(gpu["measurement"]["source"], "datasheet");
+  const auto gpu = nlohmann::json::parse(json_of(report_of(hw::gpu_named("h200"))));
+  EXPECT_EQ(gpu["gpu"]["source"], "datasheet");
+  EXPECT_NEAR(gpu["peaks"][2]["ops_per_byte"].get<double>(), 206.1, 0.1);  // 989.4 TFLOP/s of bf16 over 4.8 TB/s
+  EXPECT_TRUE(gpu["peaks"][6]["ops_per_s"].is_null());                     // no fp4
 }
 
 // The one test that measures: whatever the load of the machine, nothing can be faster than physics.

@@ -16,7 +16,7 @@ void add_processor(Report& report) {
   s.add("sockets", "sockets", c.sockets).add("numa_nodes", "memory nodes", c.numa_nodes);
   s.add("quota_cpus", "quota of the control group", c.quota_cpus)
       .add("default_threads", "threads ridge uses", hw::default_threads());
-  s.add("isa", "instruction sets", hw::isa().text()).add("forbidden", "forbidden", hw::forbidden());
+  s.add("isa", "instruction sets", hw::isa().text()).add("forbidden", "", hw::forbidden(), Unit::none, Show::json_only);
   s.add("memory_bytes", "memory", c.memory_bytes, Unit::bytes);
   s.add("memory_limit_bytes", "limit of the control group", c.memory_limit_bytes, Unit::bytes);
   s.add("page_bytes", "page", c.page_bytes, Unit::bytes)
@@ -94,8 +94,6 @@ void add_dispatch(Report& report, const hw::Ceilings& c) {
 
 void add_conditions(Report& report, const hw::Ceilings& c) {
   Section& s = report.section("measurement", "Measurement");
-  s.add("device", "of", c.device).add("source", "source", c.source == hw::Source::measured ? "measured" : "datasheet");
-  if (c.source == hw::Source::datasheet) return;
   s.add("thoroughness", "mode", c.thoroughness == hw::Thoroughness::full ? "full" : "quick");
   s.add("measured_at_s", "at", c.measured_at_s, Unit::none, Show::json_only);
   s.add("clock_hertz", "clock while measuring", c.clock_hertz, Unit::hertz);
@@ -107,16 +105,13 @@ void add_conditions(Report& report, const hw::Ceilings& c) {
 Report report_of(const hw::Ceilings& ceilings) {
   Report report("probe");
   report.environment = hw::environment();
-  if (ceilings.source == hw::Source::measured) {
-    add_processor(report);
-    add_caches(report);
-  }
+  add_processor(report);
+  add_caches(report);
   add_conditions(report, ceilings);
   add_bandwidth(report, ceilings);
   add_rates(report, ceilings);
   add_dispatch(report, ceilings);
-  const auto says = verdicts(ceilings);
-  for (const std::string& sentence : says) report.note(sentence);
+  for (const std::string& sentence : verdicts(ceilings)) report.note(sentence);
   return report;
 }
 
