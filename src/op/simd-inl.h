@@ -13,6 +13,20 @@ namespace ridge::op::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int lanes = HWY_TARGET == HWY_AVX3 ? 16 : HWY_TARGET == HWY_AVX2 ? 8 : HWY_TARGET == HWY_SCALAR ? 1 : 4;
+
+// The first n lanes (all of them where n is as large), the rest zero; and their store.
+HWY_INLINE V load_some(const float* p, std::int64_t n) {
+  if (n >= lanes) return hn::LoadU(D(), p);
+  return hn::MaskedLoad(hn::FirstN(D(), std::size_t(n)), D(), p);
+}
+HWY_INLINE void store_some(V x, float* p, std::int64_t n) {
+  if (n >= lanes) return hn::StoreU(x, D(), p);
+  hn::BlendedStore(x, hn::FirstN(D(), std::size_t(n)), D(), p);
+}
+
 // e^x within 2e-7 of itself: x = n ln 2 + r, and the polynomial of Cephes' expf (Moshier 1984) for e^r. Exactly 1 at 0,
 // exactly 0 below -87.3; infinity and NaN come out as they should, for r is taken from x itself, not from its bounds.
 template <class D, class V = hn::Vec<D>> HWY_INLINE V exponential(D d, V x) {

@@ -19,7 +19,8 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
 
 ir::KernelChoice choose(const ir::Program&, const ir::Call&, const ir::Target& target) {
   if (target.device == ir::Device::ref) return {"add/ref", "the plain reference", add_ref};
-  return {"add/cpu", "vectors along a row", add_cpu};
+  const SimdLevel level = simd_level(target.isa);
+  return {fmt::format("add/{}", name(level)), "vectors along a row", add_cpu(level)};
 }
 
 std::string describe(const ir::Params& params) {

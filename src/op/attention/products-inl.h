@@ -9,14 +9,11 @@
 
 #include <hwy/highway.h>
 
+#include "op/simd-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace ridge::op::HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr int lanes = HWY_TARGET == HWY_AVX3 ? 16 : HWY_TARGET == HWY_AVX2 ? 8 : HWY_TARGET == HWY_SCALAR ? 1 : 4;
 constexpr int most_vectors = lanes == 16 ? 4 : 2;  // R x most_vectors sums, the vectors and a broadcast: 29 of 32, 15 of 16
 
 HWY_INLINE V load(const float* p) { return hn::LoadU(D(), p); }

@@ -33,12 +33,12 @@ template <class Body> HWY_INLINE void each_panel(int rows, const Body& body) {
 void load_queries(const Tile& tile, const TileScratch& scratch) {
   const std::int64_t d = tile.size.d;
   each_panel(tile.rows(), [&](int first, int n) {
-    for (int r = 0; r < n; ++r) {
-      const std::int64_t query = (first + r) / tile.size.group, head = (first + r) % tile.size.group;
-      const float* q = tile.q + query * tile.q_stride + head * d;
-      float* to = scratch.q + first * d + r;
-      for (std::int64_t i = 0; i < d; ++i) to[i * n] = q[i] * tile.params.scale;
-    }
+    const float* q[panel_most];
+    for (int r = 0; r < n; ++r)
+      q[r] = tile.q + (first + r) / tile.size.group * tile.q_stride + (first + r) % tile.size.group * d;
+    float* to = scratch.q + first * d;
+    for (std::int64_t i = 0; i < d; ++i)
+      for (int r = 0; r < n; ++r) *to++ = q[r][i] * tile.params.scale;
   });
 }
 

@@ -26,7 +26,8 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
 
 ir::KernelChoice choose(const ir::Program&, const ir::Call&, const ir::Target& target) {
   if (target.device == ir::Device::ref) return {"kv_store/ref", "the plain reference", kv_store_ref};
-  return {"kv_store/cpu", "one token at a time", kv_store_cpu};
+  const SimdLevel level = simd_level(target.isa);
+  return {fmt::format("kv_store/{}", name(level)), "runs of tokens, keys turned over in tiles", kv_store_cpu(level)};
 }
 
 }  // namespace

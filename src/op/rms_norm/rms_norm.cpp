@@ -30,7 +30,8 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
 
 ir::KernelChoice choose(const ir::Program& p, const ir::Call& c, const ir::Target& target) {
   if (target.device == ir::Device::ref) return {"rms_norm/ref", "the plain reference", rms_norm_ref};
-  return {"rms_norm/cpu", "one row at a time, in float", rms_norm_cpu, rms_norm_cpu_scratch(p, c, target)};
+  const SimdLevel level = simd_level(target.isa);
+  return {fmt::format("rms_norm/{}", name(level)), "one row at a time, in float", rms_norm_cpu(level), rms_norm_cpu_scratch(p, c, target)};
 }
 
 std::string describe(const ir::Params& params) {

@@ -22,7 +22,8 @@ ir::Cost cost_angles(const ir::Program& p, const ir::Call& c) {
 
 ir::KernelChoice choose_angles(const ir::Program&, const ir::Call&, const ir::Target& target) {
   if (target.device == ir::Device::ref) return {"rope_angles/ref", "the plain reference", rope_angles_ref};
-  return {"rope_angles/cpu", "the C library's sine: once a step", rope_angles_cpu};
+  const SimdLevel level = simd_level(target.isa);
+  return {fmt::format("rope_angles/{}", name(level)), "sines in doubles, once a step", rope_angles_cpu(level)};
 }
 
 std::vector<ir::ValueSpec> infer(const ir::Program& p, std::span<const ir::Value> in, const ir::Params& params) {
@@ -41,7 +42,8 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
 
 ir::KernelChoice choose(const ir::Program&, const ir::Call&, const ir::Target& target) {
   if (target.device == ir::Device::ref) return {"rope/ref", "the plain reference", rope_ref};
-  return {"rope/cpu", "vectors over a head's pairs", rope_cpu};
+  const SimdLevel level = simd_level(target.isa);
+  return {fmt::format("rope/{}", name(level)), "vectors over a head's pairs", rope_cpu(level)};
 }
 
 std::string describe(const ir::Params& params) {

@@ -18,9 +18,10 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
           .write_bytes = bytes_of(p, c.out[0])};
 }
 
-ir::KernelChoice choose(const ir::Program& p, const ir::Call& c, const ir::Target& target) {
+ir::KernelChoice choose(const ir::Program&, const ir::Call&, const ir::Target& target) {
   if (target.device == ir::Device::ref) return {"silu_gate/ref", "the plain reference", silu_gate_ref};
-  return {"silu_gate/cpu", "vectors along a row", silu_gate_cpu, silu_gate_cpu_scratch(p, c, target)};
+  const SimdLevel level = simd_level(target.isa);
+  return {fmt::format("silu_gate/{}", name(level)), "vectors along a row", silu_gate_cpu(level)};
 }
 
 std::string describe(const ir::Params& params) {
