@@ -1,7 +1,7 @@
 #include "op/quantize/quantize.h"
 
-#include "base/thread_pool.h"
 #include "op/shape_rules.h"
+#include "op/share.h"
 #include "tensor/decode.h"
 #include "tensor/quantize_act.h"
 
@@ -23,8 +23,8 @@ void quantize_ref(const ir::Bound& b) {
 }
 
 void quantize_cpu(const ir::Bound& b) {
-  b.pool.parallel_for(b.in[0].rows(), [&](std::int64_t t, int) {
-    quantize_row(b.in[0].row_as<float>(t), b.in[0].columns(), b.out[0].row(t));
+  share_rows(b.pool, b.in[0].rows(), 5 * b.in[0].columns(), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t t = begin; t < end; ++t) quantize_row(b.in[0].row_as<float>(t), b.in[0].columns(), b.out[0].row(t));
   });
 }
 

@@ -3,31 +3,11 @@
 #include <vector>
 
 #include "op/sampling/kernels.h"
+#include "op/sampling/row.h"
 #include "op/sampling/sampling.h"
 
 namespace ridge::op {
 namespace {
-
-void adjust(std::vector<float>& logits, const SampleControl& c, const SampleAdjust* adjusts) {
-  for (int i = c.adjust_begin; i < c.adjust_end; ++i) {
-    const SampleAdjust& a = adjusts[i];
-    float& x = logits[std::size_t(a.token)];
-    x += a.bias;
-    if (a.seen) x = x > 0 ? x / c.repetition : x * c.repetition;
-    x -= float(a.generated) * c.frequency + (a.generated > 0 ? c.presence : 0.0f);
-  }
-}
-
-// Uniform in [0, 1): splitmix64 of the seed, then of the position.
-double uniform(std::uint64_t seed, std::uint64_t position) {
-  auto mix = [](std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  };
-  const std::uint64_t key = mix(seed + 0x9e3779b97f4a7c15u);
-  return double(mix(key + (position + 1) * 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53;
-}
 
 std::int32_t draw(const std::vector<float>& logits, const SampleControl& c) {
   std::vector<std::int32_t> order;
@@ -62,10 +42,10 @@ void sampling_ref(const ir::Bound& b) {
   for (std::int64_t r = 0; r < logits.rows(); ++r) {
     const SampleControl& c = b.in[1].as<SampleControl>()[r];
     std::vector<float> row(logits.row_as<float>(r), logits.row_as<float>(r) + logits.columns());
-    adjust(row, c, b.in[2].as<SampleAdjust>());
-    const bool nan = std::any_of(row.begin(), row.end(), [](float x) { return std::isnan(x); });
+    adjust_logits(row.data(), c, b.in[2].as<SampleAdjust>());
+    const bool broken = std::any_of(row.begin(), row.end(), [](float x) { return std::isnan(x) || x == INFINITY; });
     const bool any = std::any_of(row.begin(), row.end(), [](float x) { return std::isfinite(x); });
-    b.out[0].as<std::int32_t>()[r] = nan || !any ? -1 : draw(row, c);
+    b.out[0].as<std::int32_t>()[r] = broken || !any ? -1 : draw(row, c);
   }
 }
 

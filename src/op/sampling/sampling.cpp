@@ -21,8 +21,11 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
   return {.flops = elements_of(p, c.in[0], 1), .read_bytes = bytes_of(p, c.in[0]) + bytes_of(p, c.in[1]), .write_bytes = bytes_of(p, c.out[0])};
 }
 
-ir::KernelChoice choose(const ir::Program&, const ir::Call&, const ir::Target&) {
-  return {"sampling/ref", "the plain reference", sampling_ref};
+ir::KernelChoice choose(const ir::Program& p, const ir::Call& c, const ir::Target& target) {
+  if (target.device == ir::Device::ref) return {"sampling/ref", "the plain reference", sampling_ref};
+  const SimdLevel level = simd_level(target.isa);
+  return {fmt::format("sampling/{}", name(level)), "sorts only tokens that can be drawn", sampling_cpu(level),
+          sampling_cpu_scratch(p, c, target)};
 }
 
 }  // namespace

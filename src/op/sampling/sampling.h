@@ -1,4 +1,12 @@
-// The next token of each row of logits: penalties and biases, then temperature, top-k, top-p and min-p, then one draw.
+// The next token of each row of logits. In this order, which is that of vLLM and of Hugging Face's generate():
+//   1. bias, then the repetition penalty (Keskar et al. 2019: tokens of prompt and text, positive logits divided, others
+//      multiplied), then the frequency and presence penalties (OpenAI: tokens generated so far);
+//   2. temperature: p = softmax(logits / temperature);
+//   3. top-k: the k most probable, exactly k of them (ties go to the lower ids), p normalized over them;
+//   4. top-p: the fewest most probable tokens whose p reaches top_p, never none;
+//   5. min-p: those with at least min_p times the largest p;
+//   6. one draw from what is left.
+// llama.cpp cuts before it applies the temperature instead; at temperature 1 the two agree.
 // Random numbers are a function of (seed, position) alone, so a row's token depends on neither its batch mates nor the
 // device.
 #pragma once
@@ -33,7 +41,8 @@ struct SampleAdjust {
 extern const ir::OpInfo sampling_op;
 
 // logits (R, V) f32, controls (R, sizeof(SampleControl)) u8, adjusts (A, sizeof(SampleAdjust)) u8 -> tokens (R) i32.
-// A row with a NaN, or with no finite logit, yields -1: the engine turns it into an error that names the call.
+// A row with a NaN or a positive infinity, or with no finite logit, yields -1: the engine turns it into an error that
+// names the call.
 ir::Value sample(ir::Program& p, ir::Value logits, ir::Value controls, ir::Value adjusts);
 
 }  // namespace ridge::op
