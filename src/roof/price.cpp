@@ -1,22 +1,18 @@
 #include "roof/price.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
-#include "roof/convention.h"
+#include "base/format.h"
 
 namespace ridge::roof {
 namespace {
 
 double required(std::optional<double> ceiling, std::string_view what, const hw::Ceilings& c) {
-  if (!ceiling || *ceiling <= 0) fail_machine("no ceiling of {} is known for {}; 'ridge probe' measures this machine's", what, c.device);
+  if (!ceiling || *ceiling <= 0)
+    fail_machine("no ceiling of {} is known for {}; 'ridge probe' measures this machine's", what, c.device);
   return *ceiling;
-}
-
-// Bytes over bandwidth: what is read and written in equal parts goes at the copy's rate, the rest at its own.
-double traffic_seconds(double read, double written, double read_rate, double write_rate, double copy_rate) {
-  const double both = std::min(read, written);
-  return 2 * both / copy_rate + (read - both) / read_rate + (written - both) / write_rate;
 }
 
 }  // namespace
@@ -31,9 +27,7 @@ Machine machine(const hw::Ceilings& c, int threads, std::int64_t step_bytes, std
   using hw::Traffic;
   Machine m;
   m.read = required(c.bytes_per_s(Traffic::read, threads, step_bytes), "read bandwidth", c);
-  m.copy = required(c.bytes_per_s(Traffic::copy, threads, step_bytes), "copy bandwidth", c);
-  m.write = c.bytes_per_s(Traffic::write, threads, step_bytes).value_or(m.copy);
-  m.cache_copy = c.bytes_per_s(Traffic::copy, threads, activation_bytes).value_or(m.copy);
+  m.cache_copy = required(c.bytes_per_s(Traffic::copy, threads, activation_bytes), "copy bandwidth", c);
   const double f32 = required(c.ops_per_s(Arithmetic::f32, threads), "f32 arithmetic", c);
   auto rate = [&](Arithmetic kind) { return c.ops_per_s(kind, threads).value_or(f32); };
   m.ops[int(ir::Unit::f32)] = f32;
@@ -48,31 +42,48 @@ Machine machine(const hw::Ceilings& c, int threads, std::int64_t step_bytes, std
 Price price(const ir::Cost& cost, const ir::Step& step, const Machine& m) {
   Price p;
   p.flops = cost.flops.at(step);
+  p.unit = cost.unit;
   p.memory_bytes = cost.weight_bytes.at(step) + cost.state_bytes.at(step);
-  const double read = cost.read_bytes.at(step), written = cost.write_bytes.at(step);
-  p.activation_bytes = read + written;
+  p.activation_bytes = cost.read_bytes.at(step) + cost.write_bytes.at(step);
   const double memory = p.memory_bytes / m.read;
-  const double cache = traffic_seconds(read, written, m.cache_copy, m.cache_copy, m.cache_copy);
+  const double cache = p.activation_bytes / m.cache_copy;
   const double compute = p.flops / m.ops[int(cost.unit)];
   p.bound = std::max({memory, cache, compute});
   p.limiter = p.bound == memory ? Limiter::memory : p.bound == compute ? Limiter::compute : Limiter::cache;
-  const double work = std::max({memory / efficiency.memory, cache / efficiency.cache, compute / efficiency.compute});
+  const Efficiency& reached = m.efficiency;
+  const double work = std::max({memory / reached.memory, cache / reached.cache, compute / reached.compute});
   p.estimate = work + m.dispatch;
   if (m.dispatch > work) p.limiter = Limiter::overhead;
-  p.low = std::max(p.bound, p.estimate * efficiency.low);
-  p.high = p.estimate * efficiency.high;
+  p.low = std::max(p.bound, p.estimate * reached.low);
+  p.high = p.estimate * reached.high;
   return p;
+}
+
+std::string limiter_text(const Price& p, const Machine& m) {
+  static constexpr std::string_view units[] = {"f32", "bf16", "f16", "f8", "int8"};
+  switch (p.limiter) {
+    case Limiter::memory: return "memory read " + format_quantity(m.read, Unit::bytes_per_s);
+    case Limiter::cache: return "activations " + format_quantity(m.cache_copy, Unit::bytes_per_s);
+    case Limiter::compute: {
+      const Unit unit = p.unit == ir::Unit::int8 ? Unit::op_per_s : Unit::flop_per_s;
+      return fmt::format("compute {} {}", units[int(p.unit)], format_quantity(m.ops[int(p.unit)], unit));
+    }
+    case Limiter::overhead: return fmt::format("overhead of {} a call", format_seconds(m.dispatch));
+  }
+  fail_bug("limiter {}", int(p.limiter));
 }
 
 void Total::add(const Price& p) {
   total_.bound += p.bound, total_.estimate += p.estimate, total_.low += p.low, total_.high += p.high;
   total_.flops += p.flops, total_.memory_bytes += p.memory_bytes, total_.activation_bytes += p.activation_bytes;
   by_limiter_[int(p.limiter)] += p.estimate;
+  by_unit_[int(p.unit)] += p.estimate;
 }
 
 Price Total::sum() const {
   Price p = total_;
-  p.limiter = Limiter(std::max_element(by_limiter_, by_limiter_ + 4) - by_limiter_);
+  p.limiter = Limiter(std::max_element(std::begin(by_limiter_), std::end(by_limiter_)) - std::begin(by_limiter_));
+  p.unit = ir::Unit(std::max_element(std::begin(by_unit_), std::end(by_unit_)) - std::begin(by_unit_));
   return p;
 }
 
