@@ -25,5 +25,8 @@ int probe_verb(std::vector<std::string> arguments);
 int explain_verb(std::vector<std::string> arguments);
 int logits_verb(std::vector<std::string> arguments);
 int perplexity_verb(std::vector<std::string> arguments);
+int probe_verb(std::vector<std::string> arguments);
+int template_verb(std::vector<std::string> arguments);
+int tokenize_verb(std::vector<std::string> arguments);
 
 }  // namespace ridge::cli

@@ -8,6 +8,8 @@ constexpr Verb all[] = {
     {"explain", "price every call of a step, without running it", explain_verb},
     {"inspect", "what is in a model file, and the memory it needs", inspect_verb},
     {"logits", "the logits of given token ids, as safetensors", logits_verb},
+    {"perplexity", "how well a model predicts a text", perplexity_verb},
+    {"tokenize", "text to token ids", tokenize_verb},
 };
 
 }  // namespace
