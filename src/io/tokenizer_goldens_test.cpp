@@ -30,10 +30,10 @@ std::size_t expect_tokens_as_reference(const Tokenizer& tokenizer, std::string_v
     EXPECT_EQ(tokenizer.encode(text, {.wrap = Wrap::none, .control = Control::token}), ids) << text.substr(0, 200);
     EXPECT_EQ(tokenizer.encode(text, {.wrap = Wrap::post_processed, .control = Control::token}), wrapped)
         << text.substr(0, 200);
-    EXPECT_EQ(tokenizer.decode(wrapped), c["decoded"].get<std::string>());
-    EXPECT_EQ(tokenizer.decode(wrapped, SpecialTokens::skip), c["decoded_skip"].get<std::string>());
-    EXPECT_EQ(streamed(tokenizer, wrapped), c["decoded"].get<std::string>());
-    EXPECT_EQ(streamed(tokenizer, wrapped, SpecialTokens::skip), c["decoded_skip"].get<std::string>());
+    EXPECT_EQ(tokenizer.decode(ids), c["decoded"].get<std::string>());
+    EXPECT_EQ(tokenizer.decode(ids, SpecialTokens::skip), c["decoded_skip"].get<std::string>());
+    EXPECT_EQ(streamed(tokenizer, ids), c["decoded"].get<std::string>());
+    EXPECT_EQ(streamed(tokenizer, ids, SpecialTokens::skip), c["decoded_skip"].get<std::string>());
   }
   return cases.size();
 }

@@ -122,6 +122,7 @@ std::vector<std::pair<TokenId, std::string>> Tokenizer::Parts::normalize_added(c
     const std::string_view form = normalizer.run(t.content, true, buffers, match);
     if (form != t.content) forms.emplace_back(t.id, form);
   }
+  std::sort(forms.begin(), forms.end());
   return forms;
 }
 
@@ -130,8 +131,10 @@ AddedTokenMatcher Tokenizer::Parts::matcher(const TokenizerSpec& spec, bool norm
   std::vector<AddedTokenMatcher::Entry> entries;
   for (const AddedToken& t : spec.added) {
     if (t.normalized != normalized) continue;
-    const auto form = std::find_if(forms.begin(), forms.end(), [&](const auto& f) { return f.first == t.id; });
-    const std::string& content = form == forms.end() ? t.content : form->second;
+    const auto form =
+        std::lower_bound(forms.begin(), forms.end(), t.id, [](const auto& f, TokenId id) { return f.first < id; });
+    const bool differs = form != forms.end() && form->first == t.id;
+    const std::string& content = differs ? form->second : t.content;
     if (!content.empty()) entries.push_back({content, t.id, t.single_word, t.lstrip, t.rstrip, t.special});
   }
   return AddedTokenMatcher(std::move(entries));
