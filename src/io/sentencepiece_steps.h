@@ -7,15 +7,9 @@ namespace ridge::io {
 
 inline constexpr std::string_view sentencepiece_space = "\xE2\x96\x81";  // U+2581 stands for a space
 
-enum class SpacePrefix {
-  none,
-  start,       // before the text
-  every_part,  // also after added tokens, as the Hugging Face and llama.cpp versions of these tokenizers do
-};
-
 struct SentencePieceSpaces {
-  SpacePrefix prefix = SpacePrefix::every_part;
-  bool collapse = false;  // remove_extra_whitespaces: none at the ends, one in a row
+  bool prefix = true;     // a space before the text (add_dummy_prefix)
+  bool collapse = false;  // none at the ends, one in a row (remove_extra_whitespaces)
   bool escape = true;     // a space becomes U+2581
 };
 

@@ -159,7 +159,7 @@ void read_sentencepiece(const GgufMetadata& m, TokenizerSpec& spec) {
   if (!spec.eos && spec.pieces.size() > 2 && spec.pieces[2] == "</s>") spec.eos = 2;
   add_end(spec, spec.eos);
   SentencePieceSpaces spaces;
-  spaces.prefix = m.get_bool(key_of("add_space_prefix"), true) ? SpacePrefix::every_part : SpacePrefix::none;
+  spaces.prefix = m.get_bool(key_of("add_space_prefix"), true);
   spaces.collapse = m.get_bool(key_of("remove_extra_whitespaces"), false);
   add_sentencepiece_steps(spaces, spec);
   read_wrapping(m, true, spec);

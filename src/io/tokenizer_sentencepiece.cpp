@@ -21,8 +21,8 @@ struct Settings {
   std::uint64_t model_type = 1;
   bool byte_fallback = false, space_is_suffix = false;
   std::int64_t unknown = 0, bos = 1, eos = 2, padding = -1;
-  std::string_view rule;
-  bool has_rule_table = false, dummy_prefix = true, collapse = true, escape = true;
+  std::string_view rule_table;
+  bool dummy_prefix = true, collapse = true, escape = true;
 };
 
 void read_piece(ProtobufReader piece, TokenizerSpec& spec) {
@@ -85,11 +85,8 @@ void read_trainer(ProtobufReader trainer, Settings& s) {
 void read_normalizer_spec(ProtobufReader normalizer, Settings& s) {
   while (normalizer.next()) {
     switch (normalizer.field()) {
-      case 1:
-        s.rule = normalizer.text();
-        break;
       case 2:
-        s.has_rule_table = !normalizer.text().empty();
+        s.rule_table = normalizer.text();
         break;
       case 3:
         s.dummy_prefix = normalizer.truth();
@@ -111,8 +108,6 @@ void check_settings(const Settings& s, const TokenizerSpec& spec) {
   if (s.model_type != 2)
     fail_input("{}: the tokenizer model {} is not supported; accepted is BPE", spec.source,
                s.model_type < std::size(names) ? names[s.model_type] : "of an unknown type");
-  if (s.has_rule_table)
-    fail_input("{}: the normalization rule {} is not supported; accepted is 'identity'", spec.source, quote(s.rule));
   if (s.space_is_suffix)
     fail_input("{}: white space as a suffix (treat_whitespace_as_suffix) is not supported", spec.source);
 }
@@ -138,9 +133,15 @@ void apply(const Settings& s, TokenizerSpec& spec) {
   for (TokenId id = 0; id < spec.types.size(); ++id) {
     const bool special = spec.types[id] == PieceType::control || spec.types[id] == PieceType::unknown;
     if (special || spec.types[id] == PieceType::user_defined)
-      spec.added.push_back({.content = std::string(spec.pieces[id]), .id = id, .special = special});
+      spec.added.push_back({.content = std::string(spec.pieces[id]),
+                            .id = id,
+                            .normalized = !special,
+                            .verbatim = !special,
+                            .special = special});
   }
-  add_sentencepiece_steps({s.dummy_prefix ? SpacePrefix::start : SpacePrefix::none, s.collapse, s.escape}, spec);
+  if (!s.rule_table.empty())
+    spec.normalizer.push_back({.kind = text::NormalizerStep::Kind::charsmap, .content = std::string(s.rule_table)});
+  add_sentencepiece_steps({s.dummy_prefix, s.collapse, s.escape}, spec);
 }
 
 }  // namespace

@@ -47,12 +47,15 @@ std::string_view stripped(std::string_view text, bool left, bool right) {
   return text;
 }
 
-// SentencePiece's remove_extra_whitespaces: none at either end, one in a row.
 void append_collapsed(std::string_view text, std::string& out) {
   const std::size_t before = out.size();
   for (char c : text)
     if (c != ' ' || (out.size() > before && out.back() != ' ')) out += c;
-  if (out.size() > before && out.back() == ' ') out.pop_back();
+}
+
+std::string_view without_end(std::string_view text, std::string_view pattern) {
+  while (text.ends_with(pattern)) text.remove_suffix(pattern.size());
+  return text;
 }
 
 // The rules of NMT (normalizers/unicode.rs, do_nmt): some controls go, kinds of space become ' '.
@@ -94,15 +97,17 @@ Normalizer::Normalizer(const TokenizerSpec& spec) {
   if (spec.normalizer.size() > max_steps)
     fail_input("{}: {} normalizers; at most {} are accepted", spec.source, spec.normalizer.size(), max_steps);
   for (const NormalizerStep& what : spec.normalizer) {
-    Step step{what, {}};
-    if (what.kind == Kind::replace_text && what.pattern.empty()) continue;  // finds nothing
+    Step step{what, {}, {}};
+    const bool by_pattern = what.kind == Kind::replace_text || what.kind == Kind::drop_at_end;
+    if (by_pattern && what.pattern.empty()) continue;  // finds nothing
+    if (what.kind == Kind::charsmap) step.charsmap.emplace_back(what.content, spec.source);
     if (what.kind == Kind::replace_regex) step.regex.emplace_back(what.pattern, spec.source);
     steps_.push_back(std::move(step));
   }
 }
 
 // False only where the step would surely give the text back: saves a copy for most texts.
-bool Normalizer::changes(const Step& step, std::string_view text, bool at_start) const {
+bool Normalizer::changes(const Step& step, std::string_view text) const {
   switch (step.what.kind) {
     case Kind::nfc:
     case Kind::nfd:
@@ -113,7 +118,7 @@ bool Normalizer::changes(const Step& step, std::string_view text, bool at_start)
     case Kind::replace_text:
       return text.find(step.what.pattern) != std::string_view::npos;
     case Kind::prepend:
-      return !text.empty() && (at_start || !step.what.only_at_start);
+      return !text.empty();
     default:
       return true;
   }
@@ -142,16 +147,20 @@ void Normalizer::apply(const Step& step, std::string_view text, std::string& out
       return append_replaced(text, step.what.pattern, step.what.content, out);
     case Kind::replace_regex:
       return append_replaced(text, step.regex[0], step.what.content, scratch, out);
+    case Kind::charsmap:
+      return step.charsmap[0].append(text, out);
+    case Kind::drop_at_end:
+      out += without_end(text, step.what.pattern);
+      return;
     case Kind::collapse_spaces:
       return append_collapsed(text, out);
   }
 }
 
-std::string_view Normalizer::run(std::string_view text, bool at_start, std::string (&buffers)[2],
-                                 MatchScratch& scratch) const {
+std::string_view Normalizer::run(std::string_view text, std::string (&buffers)[2], MatchScratch& scratch) const {
   int free = 0;
   for (const Step& step : steps_) {
-    if (!changes(step, text, at_start)) continue;
+    if (!changes(step, text)) continue;
     std::string& out = buffers[free];
     out.clear();
     apply(step, text, out, scratch);

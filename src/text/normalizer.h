@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/charsmap.h"
 #include "text/regex.h"
 #include "text/tokenizer_spec.h"
 
@@ -15,16 +16,17 @@ class Normalizer {
 
   bool does_nothing() const { return steps_.empty(); }
 
-  // `text` is valid UTF-8; `at_start` says that nothing but control tokens came before it. The result lies in `text`
+  // `text` is valid UTF-8. The result lies in `text`
   // itself or in one of the two buffers, which `text` may not.
-  std::string_view run(std::string_view text, bool at_start, std::string (&buffers)[2], MatchScratch& scratch) const;
+  std::string_view run(std::string_view text, std::string (&buffers)[2], MatchScratch& scratch) const;
 
  private:
   struct Step {
     NormalizerStep what;
-    std::vector<Regex> regex;  // one, or none
+    std::vector<Regex> regex;        // one, or none
+    std::vector<Charsmap> charsmap;  // one, or none
   };
-  bool changes(const Step& step, std::string_view text, bool at_start) const;
+  bool changes(const Step& step, std::string_view text) const;
   void apply(const Step& step, std::string_view text, std::string& out, MatchScratch& scratch) const;
 
   std::vector<Step> steps_;

@@ -64,7 +64,7 @@ struct Tokenizer::Parts {
                                                                       const Normalizer& normalizer);
   static AddedTokenMatcher matcher(const TokenizerSpec& spec, bool normalized,
                                    const std::vector<std::pair<TokenId, std::string>>& forms);
-  void encode_fragment(std::string_view text, bool first, bool at_start, Control control, EncodeScratch& scratch,
+  void encode_fragment(std::string_view text, bool first, Control control, EncodeScratch& scratch,
                        std::vector<TokenId>& out) const;
   void encode(std::string_view text, Control control, EncodeScratch& scratch, std::vector<TokenId>& out) const;
 
@@ -118,8 +118,8 @@ std::vector<std::pair<TokenId, std::string>> Tokenizer::Parts::normalize_added(c
   MatchScratch match;
   std::string buffers[2];
   for (const AddedToken& t : spec.added) {
-    if (!t.normalized || normalizer.does_nothing()) continue;
-    const std::string_view form = normalizer.run(t.content, true, buffers, match);
+    if (!t.normalized || t.verbatim || normalizer.does_nothing()) continue;
+    const std::string_view form = normalizer.run(t.content, buffers, match);
     if (form != t.content) forms.emplace_back(t.id, form);
   }
   std::sort(forms.begin(), forms.end());
@@ -142,24 +142,22 @@ AddedTokenMatcher Tokenizer::Parts::matcher(const TokenizerSpec& spec, bool norm
 
 void Tokenizer::Parts::encode(std::string_view text, Control control, EncodeScratch& scratch,
                               std::vector<TokenId>& out) const {
-  bool at_start = true;
   const auto part = [&](std::string_view fragment, std::size_t begin, const AddedTokenMatcher::Entry* token) {
     if (token) out.push_back(token->id);
-    else encode_fragment(fragment, begin == 0, at_start, control, scratch, out);
-    at_start = token && token->special;
+    else encode_fragment(fragment, begin == 0, control, scratch, out);
   };
   if (raw_added.empty()) part(text, 0, nullptr);
   else raw_added.split(text, control, part);
 }
 
-void Tokenizer::Parts::encode_fragment(std::string_view text, bool first, bool at_start, Control control,
-                                       EncodeScratch& scratch, std::vector<TokenId>& out) const {
+void Tokenizer::Parts::encode_fragment(std::string_view text, bool first, Control control, EncodeScratch& scratch,
+                                       std::vector<TokenId>& out) const {
   const auto words = [&](std::string_view fragment, std::size_t begin, const AddedTokenMatcher::Entry* token) {
     if (token) return out.push_back(token->id);
     pre_tokenizer.run({fragment, first && begin == 0}, scratch.words,
                       [&](std::string_view word) { bpe.encode(word, scratch.bpe, out); });
   };
-  const std::string_view normal = normalizer.run(text, at_start, scratch.normalized, scratch.match);
+  const std::string_view normal = normalizer.run(text, scratch.normalized, scratch.match);
   if (normal_added.empty()) words(normal, 0, nullptr);
   else normal_added.split(normal, control, words);
 }

@@ -56,6 +56,7 @@ struct AddedToken {
   bool lstrip = false;       // takes the white space before it
   bool rstrip = false;       // takes the white space after it
   bool normalized = false;   // looked for in the normalized text, in its own normalized form
+  bool verbatim = false;     // … as it is, not normalized (SentencePiece's user-defined pieces)
   bool special = false;      // a control token
 };
 
@@ -72,13 +73,14 @@ struct NormalizerStep {
     prepend,
     replace_text,
     replace_regex,
-    collapse_spaces
+    charsmap,         // SentencePiece's table of replacements, `content`
+    collapse_spaces,  // no ' ' at the start, one in a row
+    drop_at_end,      // `pattern`, as often as it is there
   };
   Kind kind = Kind::nfc;
-  std::string pattern;               // replace
-  std::string content;               // replace, prepend
+  std::string pattern;               // replace, drop_at_end
+  std::string content;               // replace, prepend, charsmap
   bool left = false, right = false;  // strip
-  bool only_at_start = false;        // prepend: not after an added token, unless that is a control token
 };
 
 struct PreTokenizerStep {
