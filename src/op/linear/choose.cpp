@@ -42,20 +42,39 @@ void multiply_segment(const ir::Bound& b, std::size_t s, LinearIsa isa, std::int
   if (bias) add_bias(bias, out, first * panel_rows, std::min(last * panel_rows, weight.dim(0)), token, end);
 }
 
-// Threads take ranges of panels, counted over all segments; where there are too few panels for them, tokens are split
-// too. Several ranges per thread, so that one that is held up costs little.
+// How the work of a call is cut: ranges of panels, counted over all segments, times groups of tokens.
+struct Cut {
+  std::int64_t panels, grain, ranges;  // panels in a range
+  std::int64_t tokens, group, groups;  // tokens in a group
+};
+
+// Several ranges per thread, so that one that is held up costs little, but none so small that handing it out costs
+// more. Only where there are too few panels for the threads are the tokens split, too: each group reads all weights.
+Cut cut(const ir::Bound& b) {
+  constexpr std::int64_t ranges_per_thread = 4, least_bytes = 24 << 10, least_tokens = 48;  // a multiple of every tile
+  Cut c{.panels = 0, .tokens = b.in[0].rows()};
+  std::int64_t bytes = 0;
+  for (std::size_t s = 0; s < b.out.size(); ++s) {
+    c.panels += panel_count(b.in[1 + s].dim(0));
+    bytes += packed_bytes(b.in[1 + s].dtype, b.in[1 + s].dim(0), b.in[1 + s].dim(1));
+  }
+  const std::int64_t threads = b.pool.threads(), most = threads == 1 ? 1 : threads * ranges_per_thread;
+  const std::int64_t worth = bytes * std::max<std::int64_t>(1, c.tokens / 4) / least_bytes;  // ranges of a useful size
+  const std::int64_t wanted = std::clamp(worth, threads, most);
+  c.grain = (c.panels + wanted - 1) / wanted;
+  c.ranges = (c.panels + c.grain - 1) / c.grain;
+  const std::int64_t splits = std::min((wanted + c.ranges - 1) / c.ranges, (c.tokens + least_tokens - 1) / least_tokens);
+  c.group = ((c.tokens + splits - 1) / splits + least_tokens - 1) / least_tokens * least_tokens;
+  c.groups = (c.tokens + c.group - 1) / c.group;
+  return c;
+}
+
 template <LinearIsa isa> void linear_cpu(const ir::Bound& b) {
-  constexpr std::int64_t ranges_per_thread = 4, least_tokens = 48;  // a multiple of every tile
-  const std::int64_t tokens = b.in[0].rows(), wanted = b.pool.threads() == 1 ? 1 : b.pool.threads() * ranges_per_thread;
-  std::int64_t panels = 0;
-  for (std::size_t s = 0; s < b.out.size(); ++s) panels += panel_count(b.in[1 + s].dim(0));
-  const std::int64_t grain = (panels + wanted - 1) / wanted, ranges = (panels + grain - 1) / grain;
-  const std::int64_t groups_wanted = std::min((wanted + ranges - 1) / ranges, (tokens + least_tokens - 1) / least_tokens);
-  const std::int64_t group = ((tokens + groups_wanted - 1) / groups_wanted + least_tokens - 1) / least_tokens * least_tokens;
-  const std::int64_t groups = (tokens + group - 1) / group;
-  b.pool.parallel_for(ranges * groups, [&](std::int64_t index, int) {
-    const std::int64_t token = index % groups * group, end = std::min(token + group, tokens);
-    std::int64_t first = index / groups * grain, last = std::min(first + grain, panels);
+  if (b.in[0].rows() == 0) return;
+  const Cut c = cut(b);
+  b.pool.parallel_ranges(c.ranges * c.groups, 1, [&](std::int64_t index, std::int64_t, int) {
+    const std::int64_t token = index % c.groups * c.group, end = std::min(token + c.group, c.tokens);
+    std::int64_t first = index / c.groups * c.grain, last = std::min(first + c.grain, c.panels);
     for (std::size_t s = 0; s < b.out.size() && last > 0; ++s) {
       const std::int64_t here = panel_count(b.in[1 + s].dim(0));
       if (first < here) multiply_segment(b, s, isa, std::max<std::int64_t>(first, 0), std::min(last, here), token, end);

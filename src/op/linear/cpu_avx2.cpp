@@ -17,9 +17,8 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 
-#define RIDGE_Q8_TOKENS 4
-#define RIDGE_F32_TOKENS 4
-#define RIDGE_PREFETCH 2048
+#define RIDGE_TILE_TOKENS 4
+#define RIDGE_PREFETCH 4096
 namespace ridge::op::avx2 {
 namespace {
 #include "op/linear/simd_avx2.h"

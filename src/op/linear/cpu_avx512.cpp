@@ -19,9 +19,8 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-#define RIDGE_Q8_TOKENS 12
-#define RIDGE_F32_TOKENS 8
-#define RIDGE_PREFETCH 2048
+#define RIDGE_TILE_TOKENS 8
+#define RIDGE_PREFETCH 4096
 namespace ridge::op::avx512 {
 namespace {
 #include "op/linear/simd_avx512.h"

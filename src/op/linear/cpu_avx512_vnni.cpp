@@ -20,9 +20,8 @@
 #endif
 
 #define RIDGE_VNNI
-#define RIDGE_Q8_TOKENS 12
-#define RIDGE_F32_TOKENS 8
-#define RIDGE_PREFETCH 2048
+#define RIDGE_TILE_TOKENS 8
+#define RIDGE_PREFETCH 4096
 namespace ridge::op::avx512_vnni {
 namespace {
 #include "op/linear/simd_avx512.h"

@@ -18,9 +18,8 @@
 #endif
 
 #define RIDGE_VNNI
-#define RIDGE_Q8_TOKENS 4
-#define RIDGE_F32_TOKENS 4
-#define RIDGE_PREFETCH 2048
+#define RIDGE_TILE_TOKENS 4
+#define RIDGE_PREFETCH 4096
 namespace ridge::op::avx_vnni {
 namespace {
 #include "op/linear/simd_avx2.h"

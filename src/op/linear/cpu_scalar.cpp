@@ -10,9 +10,8 @@
 #include "tensor/blocks.h"
 #include "tensor/float16.h"
 
-#define RIDGE_Q8_TOKENS 4
-#define RIDGE_F32_TOKENS 4
-#define RIDGE_PREFETCH 2048
+#define RIDGE_TILE_TOKENS 4
+#define RIDGE_PREFETCH 4096
 namespace ridge::op::scalar {
 namespace {
 #include "op/linear/simd_scalar.h"

@@ -7,7 +7,7 @@ template <int Halves> struct Part {
   F shift[Halves];  // of formats with minimums; others have -offset * scale
 };
 
-template <int Low> inline void unpack_low(const std::byte* p, I* code) {
+template <int Low> RIDGE_INLINE void unpack_low(const std::byte* p, I* code) {
   if constexpr (Low == 8) {
 #pragma GCC unroll 8
     for (int g = 0; g < 8; ++g) code[g] = load(p + 64 * g);
@@ -33,10 +33,10 @@ template <int Low> inline void unpack_low(const std::byte* p, I* code) {
 }
 
 // Adds the high bits above the `Low` low ones.
-template <int Low, int High, int G> inline I high_of(I v) {
+template <int Low, int High, int G> RIDGE_INLINE I high_of(I v) {
   return bit_and(shift<Low - High * (High == 1 ? G : G % 4)>(v), every_byte(((1 << High) - 1) << Low));
 }
-template <int Low, int High> inline void unpack_high(const std::byte* p, I* code) {
+template <int Low, int High> RIDGE_INLINE void unpack_high(const std::byte* p, I* code) {
   if constexpr (High > 0) {
     const I a = load(p), b = High == 1 ? a : load(p + 64);
     code[0] = bit_or(code[0], high_of<Low, High, 0>(a));
@@ -57,30 +57,30 @@ template <const PanelLayout& L> struct Format {
   static constexpr int max_code = (1 << (L.low_bits + L.high_bits)) - 1;
   static constexpr int offset = L.offset;    // subtracted from the code; 0 where `has_minimum`
   static constexpr bool has_minimum = false;
-  static void map(I*) {}                     // codes that are indices become values
+  RIDGE_INLINE static void map(I*) {}                     // codes that are indices become values
 };
 
-inline F second_half(const std::byte* header) { return load_f16(header + 2 * panel_rows); }
+RIDGE_INLINE F second_half(const std::byte* header) { return load_f16(header + 2 * panel_rows); }
 
 struct Q8_0 : Format<q8_0_layout> {
-  static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
 };
 struct Q4_0 : Format<q4_0_layout> {
-  static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
 };
 struct Q4_1 : Format<q4_1_layout> {
   static constexpr bool has_minimum = true;
-  static void scales(const std::byte* header, const std::byte*, F* scale, F* minimum) {
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F* minimum) {
     scale[0] = load_f16(header);
     minimum[0] = second_half(header);
   }
 };
 struct Q5_0 : Format<q5_0_layout> {
-  static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
 };
 struct Q5_1 : Format<q5_1_layout> {
   static constexpr bool has_minimum = true;
-  static void scales(const std::byte* header, const std::byte*, F* scale, F* minimum) {
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F* minimum) {
     scale[0] = load_f16(header);
     minimum[0] = second_half(header);
   }
@@ -88,7 +88,7 @@ struct Q5_1 : Format<q5_1_layout> {
 struct Q2_K : Format<q2_k_layout> {
   static constexpr int halves = 2;
   static constexpr bool has_minimum = true;
-  static void scales(const std::byte* header, const std::byte* side, F* scale, F* minimum) {
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte* side, F* scale, F* minimum) {
     const F d = load_f16(header), less = mul(second_half(header), every(-1));
 #pragma GCC unroll 2
     for (int h = 0; h < 2; ++h) {
@@ -100,7 +100,7 @@ struct Q2_K : Format<q2_k_layout> {
 };
 template <const PanelLayout& L> struct SignedHalves : Format<L> {  // 16 columns to a signed scale
   static constexpr int halves = 2;
-  static void scales(const std::byte* header, const std::byte* side, F* scale, F*) {
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte* side, F* scale, F*) {
     const F d = load_f16(header);
     scale[0] = mul(d, to_float(load_i8(side)));
     scale[1] = mul(d, to_float(load_i8(side + panel_rows)));
@@ -110,7 +110,7 @@ struct Q3_K : SignedHalves<q3_k_layout> {};
 struct Q6_K : SignedHalves<q6_k_layout> {};
 template <const PanelLayout& L> struct ScaleAndMinimum : Format<L> {  // 32 columns to a scale and a minimum
   static constexpr bool has_minimum = true;
-  static void scales(const std::byte* header, const std::byte* side, F* scale, F* minimum) {
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte* side, F* scale, F* minimum) {
     scale[0] = mul(load_f16(header), to_float(load_u8(side)));
     minimum[0] = mul(mul(second_half(header), every(-1)), to_float(load_u8(side + panel_rows)));
   }
@@ -129,26 +129,26 @@ inline constexpr RaisedTable iq4_codes(iq4_values, 128), mxfp4_codes(mxfp4_value
 
 template <const PanelLayout& L> struct Iq4 : Format<L> {
   static constexpr int max_code = 255, offset = 128;
-  static void map(I* code) {
+  RIDGE_INLINE static void map(I* code) {
 #pragma GCC unroll 8
     for (int g = 0; g < 8; ++g) code[g] = lookup(iq4_codes.code, code[g]);
   }
 };
 struct IQ4_NL : Iq4<iq4_nl_layout> {
-  static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
 };
 struct IQ4_XS : Iq4<iq4_xs_layout> {
-  static void scales(const std::byte* header, const std::byte* side, F* scale, F*) {
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte* side, F* scale, F*) {
     scale[0] = mul(load_f16(header), to_float(load_i8(side)));
   }
 };
 struct MXFP4 : Format<mxfp4_layout> {
   static constexpr int max_code = 24, offset = 12;
-  static void map(I* code) {
+  RIDGE_INLINE static void map(I* code) {
 #pragma GCC unroll 8
     for (int g = 0; g < 8; ++g) code[g] = lookup(mxfp4_codes.code, code[g]);
   }
-  static void scales(const std::byte*, const std::byte* side, F* scale, F*) {  // 2^(e - 128); the values are doubled
+  RIDGE_INLINE static void scales(const std::byte*, const std::byte* side, F* scale, F*) {  // 2^(e - 128); the values are doubled
     const I e = load_u8(side);
     const I normal = shift_int<23>(sub_int(e, every_int(1)));
     const I small = select_equal(e, every_int(1), every_int(0x00400000), normal);
@@ -157,7 +157,7 @@ struct MXFP4 : Format<mxfp4_layout> {
 };
 
 // A part for products with floats: shift set in every format.
-template <class W> inline void unpack(const std::byte* unit, int part, int lane, Part<W::halves>& out) {
+template <class W> RIDGE_INLINE void unpack(const std::byte* unit, int part, int lane, Part<W::halves>& out) {
   constexpr const PanelLayout& l = W::layout;
   const std::byte* p = unit + l.header_bytes() + part * l.part_bytes();
   unpack_low<l.low_bits>(p + 4 * lane, out.code);
@@ -169,19 +169,19 @@ template <class W> inline void unpack(const std::byte* unit, int part, int lane,
 // Plain types: the values of one column.
 struct F32 {
   static constexpr int bytes = 4;
-  static F values(const std::byte* p) { return load_f32(p); }
+  RIDGE_INLINE static F values(const std::byte* p) { return load_f32(p); }
 };
 struct F16 {
   static constexpr int bytes = 2;
-  static F values(const std::byte* p) { return load_f16(p); }
+  RIDGE_INLINE static F values(const std::byte* p) { return load_f16(p); }
 };
 struct BF16 {
   static constexpr int bytes = 2;
-  static F values(const std::byte* p) { return load_bf16(p); }
+  RIDGE_INLINE static F values(const std::byte* p) { return load_bf16(p); }
 };
 struct F8 {  // e4m3 without infinities: sign, 4 bits of exponent (bias 7), 3 of mantissa; 0x7f and 0xff are NaN
   static constexpr int bytes = 1;
-  static F values(const std::byte* p) {
+  RIDGE_INLINE static F values(const std::byte* p) {
     const I v = load_u8(p), rest = bit_and(v, every_int(127)), sign = shift_int<24>(bit_and(v, every_int(128)));
     const I normal = sub_int(shift_int<20>(rest), every_int(-(120 << 23)));
     const I small = as_int(mul(to_float(rest), every(0x1p-9f)));

@@ -11,20 +11,20 @@ struct Place {  // where a tile is
 struct Rows {
   const std::byte* x;
   std::int64_t stride, stride3;
-  template <int T> const std::byte* at(std::int64_t offset) const {
+  template <int T> RIDGE_INLINE const std::byte* at(std::int64_t offset) const {
     const std::byte* base = x + offset + (T / 4) * 4 * stride;
     return T % 4 == 3 ? base + stride3 : base + (T % 4) * stride;
   }
 };
 
-template <int R, int T> inline void clear(F (&sum)[R][T]) {
+template <int R, int T> RIDGE_INLINE void clear(F (&sum)[R][T]) {
 #pragma GCC unroll 2
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
     for (int t = 0; t < T; ++t) sum[r][t] = zero();
 }
 
-template <int R, int T> inline void store_tile(const LinearTask& task, const Place& at, const F (&sum)[R][T]) {
+template <int R, int T> RIDGE_INLINE void store_tile(const LinearTask& task, const Place& at, const F (&sum)[R][T]) {
 #pragma GCC unroll 2
   for (int r = 0; r < R; ++r) {
     const std::int64_t row = at.panel * panel_rows + at.lane + r * lanes;
@@ -36,27 +36,27 @@ template <int R, int T> inline void store_tile(const LinearTask& task, const Pla
 
 // Weights are streamed once: ask for what comes `prefetch_ahead` bytes later, so that no page end stops the stream.
 constexpr int prefetch_ahead = RIDGE_PREFETCH;
-template <int Bytes> inline void prefetch(const std::byte* p) {
+template <int Bytes> RIDGE_INLINE void prefetch(const std::byte* p) {
 #pragma GCC unroll 16
   for (int i = 0; i < (Bytes + 63) / 64; ++i) __builtin_prefetch(p + prefetch_ahead + 64 * i);
 }
 
 // ---- activations in int8 blocks ----
 
-inline void flip(I* code) {  // unsigned codes of offset 128 to signed bytes
+RIDGE_INLINE void flip(I* code) {  // unsigned codes of offset 128 to signed bytes
   const I top = every_byte(128);
 #pragma GCC unroll 8
   for (int g = 0; g < 8; ++g) code[g] = bit_xor(code[g], top);
 }
 
-template <class W> inline I start_of(const ActBlock& x, int h) {  // -offset * sum of x over this half (or all)
+template <class W> RIDGE_INLINE I start_of(const ActBlock& x, int h) {  // -offset * sum of x over this half (or all)
   if constexpr (W::offset == 0 || signed_codes(W::max_code)) return every_int(0);
   constexpr std::uint32_t minus = std::uint32_t(-W::offset) & 0xffff;
   const std::uint32_t pair = W::halves == 1 ? minus << 16 | minus : h == 0 ? minus : minus << 16;
   return pair_dot(every_pair(x.sum), every_int(int(pair)));
 }
 
-template <class W> inline F add_block(const Part<W::halves>& w, const ActBlock& x, F sum) {
+template <class W> RIDGE_INLINE F add_block(const Part<W::halves>& w, const ActBlock& x, F sum) {
   constexpr int groups = 8 / W::halves;
 #pragma GCC unroll 2
   for (int h = 0; h < W::halves; ++h) {
@@ -72,14 +72,14 @@ template <class W> inline F add_block(const Part<W::halves>& w, const ActBlock& 
 }
 
 template <class W, int T, int t = 0>
-inline void add_blocks(const Part<W::halves>& w, const Rows& x, std::int64_t offset, F* sum) {
+RIDGE_INLINE void add_blocks(const Part<W::halves>& w, const Rows& x, std::int64_t offset, F* sum) {
   if constexpr (t < T) {
     sum[t] = add_block<W>(w, *reinterpret_cast<const ActBlock*>(x.at<t>(offset)), sum[t]);
     add_blocks<W, T, t + 1>(w, x, offset, sum);
   }
 }
 
-template <class W, int R, int T> inline void q8_tile(const LinearTask& task, const Place& at) {
+template <class W, int R, int T> RIDGE_INLINE void q8_tile(const LinearTask& task, const Place& at) {
   constexpr const PanelLayout& l = W::layout;
   const std::int64_t blocks = (task.columns + 31) / 32, units = (blocks + l.parts() - 1) / l.parts();
   const std::byte* unit = task.panels + at.panel * units * l.unit_bytes();
@@ -89,7 +89,7 @@ template <class W, int R, int T> inline void q8_tile(const LinearTask& task, con
   for (std::int64_t block = 0; block < blocks; unit += l.unit_bytes()) {
     const int parts = int(std::min<std::int64_t>(l.parts(), blocks - block));
     for (int part = 0; part < parts; ++part, ++block) {
-      if (T <= 4) prefetch<l.parts() == 1 ? l.unit_bytes() : l.part_bytes()>(unit + part * l.part_bytes());
+      prefetch<l.parts() == 1 ? l.unit_bytes() : l.part_bytes()>(unit + part * l.part_bytes());
 #pragma GCC unroll 2
       for (int r = 0; r < R; ++r) {
         Part<W::halves> w;
@@ -104,7 +104,7 @@ template <class W, int R, int T> inline void q8_tile(const LinearTask& task, con
 
 // ---- activations in floats: even and odd columns are summed apart ----
 
-template <int T, int t = 0> inline void add_column(F w, const Rows& x, std::int64_t offset, F* sum) {
+template <int T, int t = 0> RIDGE_INLINE void add_column(F w, const Rows& x, std::int64_t offset, F* sum) {
   if constexpr (t < T) {
     float v;
     std::memcpy(&v, x.at<t>(offset), sizeof v);
@@ -114,7 +114,7 @@ template <int T, int t = 0> inline void add_column(F w, const Rows& x, std::int6
 }
 
 template <class W, int T>
-inline void add_part(const Part<W::halves>& w, const Rows& x, std::int64_t offset, F (&even)[T], F (&odd)[T]) {
+RIDGE_INLINE void add_part(const Part<W::halves>& w, const Rows& x, std::int64_t offset, F (&even)[T], F (&odd)[T]) {
 #pragma GCC unroll 8
   for (int g = 0; g < 8; ++g) {
     const F scale = w.scale[g * W::halves / 8];
@@ -135,7 +135,7 @@ template <int T> struct Tail {  // the last columns of each row, filled up with 
   }
 };
 
-template <int R, int T> inline void store_halves(const LinearTask& task, const Place& at, const F (&even)[R][T], const F (&odd)[R][T]) {
+template <int R, int T> RIDGE_INLINE void store_halves(const LinearTask& task, const Place& at, const F (&even)[R][T], const F (&odd)[R][T]) {
   F sum[R][T];
 #pragma GCC unroll 2
   for (int r = 0; r < R; ++r)
@@ -144,7 +144,7 @@ template <int R, int T> inline void store_halves(const LinearTask& task, const P
   store_tile(task, at, sum);
 }
 
-template <class W, int R, int T> inline void f32_tile(const LinearTask& task, const Place& at) {
+template <class W, int R, int T> RIDGE_INLINE void f32_tile(const LinearTask& task, const Place& at) {
   constexpr const PanelLayout& l = W::layout;
   const std::int64_t blocks = (task.columns + 31) / 32, units = (blocks + l.parts() - 1) / l.parts();
   const std::byte* unit = task.panels + at.panel * units * l.unit_bytes();
@@ -169,7 +169,7 @@ template <class W, int R, int T> inline void f32_tile(const LinearTask& task, co
   store_halves(task, at, even, odd);
 }
 
-template <class W, int R, int T> inline void plain_tile(const LinearTask& task, const Place& at) {
+template <class W, int R, int T> RIDGE_INLINE void plain_tile(const LinearTask& task, const Place& at) {
   constexpr int column_bytes = W::bytes * panel_rows;
   const std::byte* w = task.panels + at.panel * task.columns * column_bytes + at.lane * W::bytes;
   const Rows x{task.x + at.token * task.x_stride, task.x_stride, 3 * task.x_stride};
@@ -177,7 +177,7 @@ template <class W, int R, int T> inline void plain_tile(const LinearTask& task, 
   clear(even), clear(odd);
   std::int64_t k = 0;
   for (; k + 2 <= task.columns; k += 2, w += 2 * column_bytes) {
-    if (T <= 4) prefetch<2 * column_bytes>(w);
+    if (T <= 8) prefetch<2 * column_bytes>(w);
 #pragma GCC unroll 2
     for (int r = 0; r < R; ++r) {
       add_column<T>(W::values(w + r * lanes * W::bytes), x, 4 * k, even[r]);
@@ -192,10 +192,8 @@ template <class W, int R, int T> inline void plain_tile(const LinearTask& task, 
 // ---- walks ----
 
 enum class Kind { q8, f32, plain };
-template <class W, Kind K> constexpr int most_tokens = K == Kind::q8 ? RIDGE_Q8_TOKENS : RIDGE_F32_TOKENS;
-
 // All rows of a panel times T tokens. With few tokens the whole panel goes at once, so that its lines stream by in order.
-template <class W, Kind K, int T> inline void panel_tile(const LinearTask& task, Place at) {
+template <class W, Kind K, int T> RIDGE_INLINE void panel_tile(const LinearTask& task, Place at) {
   constexpr int all = panel_rows / lanes, R = T <= 2 && all <= 2 ? all : 1;
   for (at.lane = 0; at.lane < panel_rows; at.lane += R * lanes) {
     if constexpr (K == Kind::q8) q8_tile<W, R, T>(task, at);
@@ -204,15 +202,14 @@ template <class W, Kind K, int T> inline void panel_tile(const LinearTask& task,
   }
 }
 
-template <class W, Kind K, int T> inline void panel_tokens(const LinearTask& task, Place at, std::int64_t end) {
+template <class W, Kind K, int T> RIDGE_INLINE void panel_tokens(const LinearTask& task, Place at, std::int64_t end) {
   for (; at.token + T <= end; at.token += T) panel_tile<W, K, T>(task, at);
-  if constexpr (T > 8) panel_tokens<W, K, 8>(task, at, end);
-  else if constexpr (T > 1) panel_tokens<W, K, T / 2>(task, at, end);
+  if constexpr (T > 1) panel_tokens<W, K, T / 2>(task, at, end);
 }
 
 // Tokens go in groups whose activations stay in the second-level cache while all panels pass.
 template <class W, Kind K> void multiply(const LinearTask& task) {
-  constexpr int tile = most_tokens<W, K>;
+  constexpr int tile = RIDGE_TILE_TOKENS;
   const std::int64_t fit = (std::int64_t(384) << 10) / task.x_stride / tile * tile, group = std::max<std::int64_t>(fit, tile);
   for (std::int64_t first = 0; first < task.tokens; first += group)
     for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel)
