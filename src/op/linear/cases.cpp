@@ -46,11 +46,11 @@ std::vector<Case> linear_cases() {
   }
   cases.push_back(segments_case());
   for (int tokens : {1, 8}) {  // decode of one and of eight sequences
-    for (DType type : {DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k}) cases.push_back(timed(int8_case(type, tokens, 2048, 2048)));
-    cases.push_back(timed(plain_case(DType::bf16, tokens, 2048, 2048)));
+    for (DType type : {DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k}) cases.push_back(timed(int8_case(type, tokens, 1536, 576)));
+    cases.push_back(timed(plain_case(DType::bf16, tokens, 1536, 576)));
   }
-  cases.push_back(timed(int8_case(DType::q4_1, 512, 576, 576)));  // prefill
-  cases.push_back(timed(plain_case(DType::bf16, 512, 576, 576)));
+  cases.push_back(timed(int8_case(DType::q4_1, 512, 576, 192)));  // prefill
+  cases.push_back(timed(plain_case(DType::bf16, 512, 576, 192)));
   return cases;
 }
 
