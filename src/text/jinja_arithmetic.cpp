@@ -182,10 +182,7 @@ double to_double(Machine&, const Value& number) {
 Value arithmetic(Machine& machine, Op op, const Value& a, const Value& b) {
   if (is_integral(a) && is_integral(b)) return integers(machine, op, a.as_integer(), b.as_integer());
   if (is_number(a) && is_number(b)) return reals(machine, op, to_double(machine, a), to_double(machine, b));
-  if (op == Op::mod && a.is(ValueKind::string)) {
-    if (b.is(ValueKind::undefined)) fail_types(machine, op, a, b);
-    return format_percent(machine, a, b);
-  }
+  if (op == Op::mod && a.is(ValueKind::string)) return format_percent(machine, a, b);
   if (op == Op::add && a.kind() == b.kind()) {
     if (a.is(ValueKind::string)) return add_strings(machine, a, b);
     if (a.is(ValueKind::list) || a.is(ValueKind::tuple)) return add_items(machine, a, b);

@@ -18,6 +18,15 @@ Value no_attribute(const Value& object, const std::string& name) {
 
 bool is_dunder(const std::string& name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
 
+// Attributes that every object of Python has.
+bool is_object_attribute(const std::string& name) {
+  static constexpr std::string_view names[] = {
+      "__class__", "__delattr__", "__dir__", "__doc__", "__eq__", "__format__", "__ge__", "__getattribute__", "__getstate__",
+      "__gt__", "__hash__", "__init__", "__init_subclass__", "__le__", "__lt__", "__module__", "__ne__", "__new__", "__reduce__",
+      "__reduce_ex__", "__repr__", "__setattr__", "__sizeof__", "__str__", "__subclasshook__"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 bool is_index(const Value& value) { return value.is(ValueKind::integer) || value.is(ValueKind::boolean); }
 
 // container[key] as Python has it; false where Python raises TypeError or LookupError.
@@ -110,7 +119,7 @@ Value call_value(Machine& machine, const Value& function, Args& args) {
 }
 
 bool python_attribute(Machine& machine, const Value& object, const std::string& name, Value& out) {
-  if (object.is(ValueKind::undefined) && !is_dunder(name)) fail_undefined(machine, object);
+  if (object.is(ValueKind::undefined) && !is_object_attribute(name)) fail_undefined(machine, object);
   if (object.is(ValueKind::object)) return object_of(object).attribute(machine, name, out);
   MethodLookup method = find_method(object, name);
   switch (method.kind) {

@@ -32,6 +32,7 @@ enum class Store : std::uint8_t { assigned, parameter };
 class Binder {
  public:
   void run(Tree& tree) {
+    if (!find_undeclared(tree.body, {"self"}).empty()) fail_input("chat template: the name 'self' is not supported");
     Unit& unit = new_unit(nullptr, tree.scope);
     Frame frame{Symbols(nullptr, unit)};
     visit(frame.symbols, tree.body);

@@ -32,12 +32,14 @@ std::int64_t take_number(Machine& machine, std::string_view& spec) {
 
 Spec parse_spec(Machine& machine, std::string_view text) {
   Spec spec;
+  bool fill_given = false;
   auto skip = [&](char c) { return !text.empty() && text[0] == c && (text.remove_prefix(1), true); };
   if (!text.empty()) {
     auto bytes = static_cast<std::size_t>(character_at(text, 0).bytes);
     if (text.size() > bytes && is_align(text[bytes])) {
       spec.fill = text.substr(0, bytes);
       spec.align = text[bytes];
+      fill_given = true;
       text.remove_prefix(bytes + 1);
     } else if (is_align(text[0])) {
       spec.align = text[0];
@@ -47,12 +49,10 @@ Spec parse_spec(Machine& machine, std::string_view text) {
   for (char sign : {'+', '-', ' '})
     if (!spec.sign && skip(sign)) spec.sign = sign;
   spec.alternate = skip('#');
-  if (skip('0')) {
+  if (!fill_given && skip('0')) {
     spec.zero = true;
-    if (!spec.align) {
-      spec.fill = "0";
-      spec.align = '=';
-    }
+    spec.fill = "0";
+    if (!spec.align) spec.align = '=';
   }
   spec.width = take_number(machine, text);
   if (skip(',')) spec.grouping = ',';
@@ -174,7 +174,7 @@ class Braces {
   Braces(Machine& machine, const Args& args) : machine_(machine), args_(args) {}
 
   std::string run(std::string_view text, int depth) {
-    if (depth > 1) machine_.fail("replacement fields in a format string are nested too deep");
+    if (depth > 2) machine_.fail("replacement fields in a format string are nested too deep");
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
       char c = text[at++];
@@ -229,6 +229,7 @@ class Braces {
   }
 
   Value lookup(std::string_view path) {
+    number(path);
     std::size_t end = path.find_first_of(".[");
     std::string_view first = path.substr(0, end);
     Value value = first_value(first);
@@ -260,14 +261,22 @@ class Braces {
     return Value::string(std::string(text));
   }
 
+  // As string.Formatter: only a field that is nothing but a number (or nothing) takes part in the numbering.
+  void number(std::string_view& path) {
+    if (!path.empty() && !all_digits(path)) return;
+    Numbering wanted = path.empty() ? Numbering::automatic : Numbering::manual;
+    if (numbering_ != Numbering::open && numbering_ != wanted)
+      machine_.fail("a format string mixes numbered and unnumbered fields");
+    numbering_ = wanted;
+    if (!path.empty()) return;
+    automatic_ = std::to_string(next_++);
+    path = automatic_;
+  }
+
   Value first_value(std::string_view name) {
-    if (name.empty() || all_digits(name)) {
-      Numbering wanted = name.empty() ? Numbering::automatic : Numbering::manual;
-      if (numbering_ != Numbering::open && numbering_ != wanted)
-        machine_.fail("a format string mixes numbered and unnumbered fields");
-      numbering_ = wanted;
-      std::size_t index = name.empty() ? next_++ : name.size() < 10 ? std::stoull(std::string(name)) : SIZE_MAX;
-      if (index >= args_.positional.size()) machine_.fail("a format string uses argument {}, which is not given", index);
+    if (all_digits(name)) {
+      std::size_t index = name.size() < 10 ? std::stoull(std::string(name)) : SIZE_MAX;
+      if (index >= args_.positional.size()) machine_.fail("a format string uses argument {}, which is not given", name);
       return args_.positional[index];
     }
     for (const auto& [known, value] : args_.named)
@@ -280,6 +289,7 @@ class Braces {
   const Args& args_;
   Numbering numbering_ = Numbering::open;
   std::size_t next_ = 0;
+  std::string automatic_;
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class Percent {
       else one();
     }
     // A dict, a list, or any other object with items may be left over.
-    bool may_be_left = mapping_ || value_.is(ValueKind::list);
+    bool may_be_left = mapping_ || value_.is(ValueKind::list) || value_.is(ValueKind::undefined);
     if (!may_be_left && used_ < count()) machine_.fail("not all arguments are used by the format string");
     return std::move(out_);
   }
@@ -59,6 +59,7 @@ class Percent {
   }
 
   void take_name() {
+    if (value_.is(ValueKind::undefined)) fail_undefined(machine_, value_);
     if (!mapping_) machine_.fail("a format string with names needs a dict");
     std::size_t depth = 1, start = at_;
     while (depth > 0) {

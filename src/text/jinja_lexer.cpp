@@ -130,6 +130,7 @@ class Lexer {
   }
 
   void lex_comment() {
+    if (position_ == source_.size()) return;  // Jinja2 lets an empty one at the very end pass
     std::size_t end = source_.find("#}", position_);
     if (end == std::string::npos) fail(position_, "a comment is not ended by '#}}'");
     char sign = end > position_ ? sign_at(end - 1) : 0;
@@ -146,6 +147,7 @@ class Lexer {
     add_data(text, sign, true);
     line_starting_ = source_[end - 1] == '\n';
     position_ = end;
+    if (end == source_.size()) return true;  // as for comments
     for (std::size_t close = end;; ++close) {
       close = source_.find("{%", close);
       if (close == std::string::npos) fail(position_, "'raw' is not ended by 'endraw'");

@@ -12,7 +12,7 @@ std::vector<std::string_view> split_space_left(std::string_view text, std::int64
   text = strip(text, Ends::left);
   while (!text.empty()) {
     if (most >= 0 && static_cast<std::int64_t>(parts.size()) == most) {
-      parts.push_back(strip(text, Ends::right));
+      parts.push_back(text);
       break;
     }
     std::size_t end = 0;
@@ -28,14 +28,13 @@ std::vector<std::string_view> split_space_left(std::string_view text, std::int64
 }
 
 std::vector<std::string_view> split_space_right(std::string_view text, std::int64_t most) {
-  // The last words one by one; what is left, with the white space inside it, is one piece.
+  // The last words one by one; what is left, with the white space before and inside it, is one piece.
   std::vector<std::string_view> words = split_space_left(text, -1);
   if (most < 0 || static_cast<std::int64_t>(words.size()) <= most) return words;
   std::size_t rest = words.size() - static_cast<std::size_t>(most);
   std::vector<std::string_view> parts;
-  std::size_t first = static_cast<std::size_t>(words[0].data() - text.data());
   std::size_t last = static_cast<std::size_t>(words[rest - 1].data() - text.data()) + words[rest - 1].size();
-  parts.push_back(text.substr(first, last - first));
+  parts.push_back(text.substr(0, last));
   parts.insert(parts.end(), words.begin() + static_cast<std::ptrdiff_t>(rest), words.end());
   return parts;
 }
