@@ -31,8 +31,8 @@ struct ChatRequest {
   Value documents = Value::none();     // for retrieval, or none
   bool add_generation_prompt = false;  // end where the assistant's answer begins
   std::string template_name;           // empty: chosen as transformers does
-  ValueMap extra;                      // further variables of the template (enable_thinking ...); they win over special tokens
-  std::tm now{};                       // local time, for strftime_now
+  ValueMap extra;  // further variables of the template (enable_thinking ...); they win over special tokens
+  std::tm now{};   // local time, for strftime_now
 };
 
 class ChatTemplates {
@@ -56,8 +56,8 @@ class ChatTemplates {
 
 Value to_value(const std::vector<Message>& messages);
 
-// What transformers (5.2 and later) does to messages of APIs before it renders them: fields that are null go, and reasoning
-// is found under "reasoning_content" and "thinking" whatever of its three names it has.
+// What transformers (5.2 and later) does to messages of APIs before it renders them: fields that are null go, and
+// reasoning is found under "reasoning_content" and "thinking" whatever of its three names it has.
 Value normalize_messages(const Value& messages);
 
 }  // namespace ridge::text

@@ -29,8 +29,10 @@ double divide_integers(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t exact = std::int64_t{1} << 53;
   if (a > -exact && a < exact && b > -exact && b < exact) return static_cast<double>(a) / static_cast<double>(b);
   bool negative = (a < 0) != (b < 0);
-  auto x = static_cast<unsigned __int128>(a < 0 ? -static_cast<unsigned __int128>(a) : static_cast<unsigned __int128>(a));
-  auto y = static_cast<unsigned __int128>(b < 0 ? -static_cast<unsigned __int128>(b) : static_cast<unsigned __int128>(b));
+  auto x =
+      static_cast<unsigned __int128>(a < 0 ? -static_cast<unsigned __int128>(a) : static_cast<unsigned __int128>(a));
+  auto y =
+      static_cast<unsigned __int128>(b < 0 ? -static_cast<unsigned __int128>(b) : static_cast<unsigned __int128>(b));
   if (x == 0) return negative ? -0.0 : 0.0;
   int shift = 0;
   while ((x >> 126) == 0) x <<= 1, ++shift;  // the quotient then has at least 62 bits
@@ -87,7 +89,8 @@ Value integers(Machine& machine, Op op, std::int64_t a, std::int64_t b) {
       }
       return Value::integer(op == Op::mod ? rest : quotient);
     }
-    default: break;
+    default:
+      break;
   }
   if (b >= 0) return integer_power(machine, a, b);
   if (a == 0) machine.fail("zero cannot be raised to a negative power");
@@ -96,7 +99,8 @@ Value integers(Machine& machine, Op op, std::int64_t a, std::int64_t b) {
 
 Value power(Machine& machine, double a, double b) {
   if (a == 0 && b < 0) machine.fail("zero cannot be raised to a negative power");
-  if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b)) machine.fail("complex numbers are not supported");
+  if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b))
+    machine.fail("complex numbers are not supported");
   double result = std::pow(a, b);
   if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) machine.fail("the result of '**' is too large");
   return Value::real(result);
@@ -126,11 +130,16 @@ Value divmod_real(double a, double b, Op op) {
 
 Value reals(Machine& machine, Op op, double a, double b) {
   switch (op) {
-    case Op::add: return Value::real(a + b);
-    case Op::sub: return Value::real(a - b);
-    case Op::mul: return Value::real(a * b);
-    case Op::pow: return power(machine, a, b);
-    default: break;
+    case Op::add:
+      return Value::real(a + b);
+    case Op::sub:
+      return Value::real(a - b);
+    case Op::mul:
+      return Value::real(a * b);
+    case Op::pow:
+      return power(machine, a, b);
+    default:
+      break;
   }
   if (b == 0) machine.fail("division by zero");
   return op == Op::div ? Value::real(a / b) : divmod_real(a, b, op);
@@ -257,15 +266,18 @@ std::optional<double> parse_real(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (c == '_') {
-      bool between = i > 0 && i + 1 < text.size() && text[i - 1] >= '0' && text[i - 1] <= '9' && text[i + 1] >= '0' && text[i + 1] <= '9';
+      bool between = i > 0 && i + 1 < text.size() && text[i - 1] >= '0' && text[i - 1] <= '9' && text[i + 1] >= '0' &&
+                     text[i + 1] <= '9';
       if (!between) return std::nullopt;
       continue;
     }
-    bool fine = (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    bool fine =
+        (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (!fine) return std::nullopt;
     clean += c;
   }
-  if (clean.empty() || clean.find('x') != std::string::npos || clean.find('X') != std::string::npos) return std::nullopt;
+  if (clean.empty() || clean.find('x') != std::string::npos || clean.find('X') != std::string::npos)
+    return std::nullopt;
   if (clean.find('(') != std::string::npos) return std::nullopt;
   char* end = nullptr;
   double value = std::strtod(clean.c_str(), &end);
@@ -302,12 +314,16 @@ std::optional<std::int64_t> parse_integer(Machine& machine, std::string_view tex
       last_was_digit = false;
       continue;
     }
-    int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 99;
+    int digit = c >= '0' && c <= '9'   ? c - '0'
+                : c >= 'a' && c <= 'z' ? c - 'a' + 10
+                : c >= 'A' && c <= 'Z' ? c - 'A' + 10
+                                       : 99;
     if (digit >= base) {
       if (static_cast<unsigned char>(c) >= 0x80) {
         for (std::size_t at = 0; at < text.size();) {
           Character other = character_at(text, at);
-          if (other.code >= 0x80 && is_decimal(other.code)) machine.fail("digits beyond ASCII are not supported in numbers");
+          if (other.code >= 0x80 && is_decimal(other.code))
+            machine.fail("digits beyond ASCII are not supported in numbers");
           at += other.bytes;
         }
       }

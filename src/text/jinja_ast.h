@@ -23,22 +23,27 @@ struct Slot {
 };
 
 enum class ExprKind : std::uint8_t {
-  constant,        // value
-  name,            // name, slot
-  attribute_ref,   // name.text, an assignment target (a namespace's attribute); slot is the namespace's
-  tuple, list,     // children
-  dict,            // children: key, value, key, value ...
-  binary,          // children: left, right; op
-  negate, plus, logic_not, logic_and, logic_or,
-  compare,         // children: first, second ...; ops between them
-  concat,          // children
-  conditional,     // children: test, then, else (null: none)
-  getattr,         // children: object; name
-  getitem,         // children: object, key
-  slice,           // children: start, stop, step, each may be null; only as the key of a getitem
-  call,            // children: function, arguments; keywords, spread, spread_map
-  filter,          // children: input (null: the block's text), arguments; name; likewise
-  test,            // children: input, arguments; name; likewise
+  constant,       // value
+  name,           // name, slot
+  attribute_ref,  // name.text, an assignment target (a namespace's attribute); slot is the namespace's
+  tuple,
+  list,    // children
+  dict,    // children: key, value, key, value ...
+  binary,  // children: left, right; op
+  negate,
+  plus,
+  logic_not,
+  logic_and,
+  logic_or,
+  compare,      // children: first, second ...; ops between them
+  concat,       // children
+  conditional,  // children: test, then, else (null: none)
+  getattr,      // children: object; name
+  getitem,      // children: object, key
+  slice,        // children: start, stop, step, each may be null; only as the key of a getitem
+  call,         // children: function, arguments; keywords, spread, spread_map
+  filter,       // children: input (null: the block's text), arguments; name; likewise
+  test,         // children: input, arguments; name; likewise
 };
 
 enum class Op : std::uint8_t { add, sub, mul, div, floordiv, mod, pow, eq, ne, lt, le, gt, ge, in, not_in };
@@ -89,9 +94,9 @@ struct Branch {
 
 // The parts of a macro or call block.
 struct MacroParts {
-  std::string name;                  // empty for a call block
+  std::string name;  // empty for a call block
   std::vector<std::string> params;
-  std::vector<ExprPtr> defaults;     // of the last parameters
+  std::vector<ExprPtr> defaults;  // of the last parameters
   std::vector<int> param_slots;
   int caller_slot = -1, kwargs_slot = -1, varargs_slot = -1;  // -1: the body does not use it
   bool reads_caller = false;
@@ -112,7 +117,8 @@ enum class StmtKind : std::uint8_t {
   set,           // target, value
   set_block,     // target, value (a filter or null), body
   with,          // targets in exprs, values, body
-  break_loop, continue_loop,
+  break_loop,
+  continue_loop,
 };
 
 struct Stmt {
@@ -131,7 +137,7 @@ struct Stmt {
   bool recursive = false;
   bool uses_loop = false;
   int loop_slot = -1;
-  ExprPtr test_target;                                // the target again, as the filter's own variables
+  ExprPtr test_target;  // the target again, as the filter's own variables
   std::vector<Load> test_loads, otherwise_loads;
   FunctionScope test_scope, recursive_scope;
 };

@@ -21,9 +21,10 @@ bool is_dunder(const std::string& name) { return name.size() > 4 && name.starts_
 // Attributes that every object of Python has.
 bool is_object_attribute(const std::string& name) {
   static constexpr std::string_view names[] = {
-      "__class__", "__delattr__", "__dir__", "__doc__", "__eq__", "__format__", "__ge__", "__getattribute__", "__getstate__",
-      "__gt__", "__hash__", "__init__", "__init_subclass__", "__le__", "__lt__", "__module__", "__ne__", "__new__", "__reduce__",
-      "__reduce_ex__", "__repr__", "__setattr__", "__sizeof__", "__str__", "__subclasshook__"};
+      "__class__",        "__delattr__",  "__dir__", "__doc__",         "__eq__",     "__format__",        "__ge__",
+      "__getattribute__", "__getstate__", "__gt__",  "__hash__",        "__init__",   "__init_subclass__", "__le__",
+      "__lt__",           "__module__",   "__ne__",  "__new__",         "__reduce__", "__reduce_ex__",     "__repr__",
+      "__setattr__",      "__sizeof__",   "__str__", "__subclasshook__"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
@@ -58,8 +59,10 @@ bool python_item(Machine& machine, const Value& object, const Value& key, Value&
       out = text.markup ? Value::markup(std::move(character)) : machine.string(std::move(character));
       return true;
     }
-    case ValueKind::object: return object_of(object).item(machine, key, out);
-    default: return false;
+    case ValueKind::object:
+      return object_of(object).item(machine, key, out);
+    default:
+      return false;
   }
 }
 
@@ -70,7 +73,8 @@ struct Bounds {
 // Python's slice.indices(length), and how many items that takes.
 Bounds slice_bounds(Machine& machine, std::int64_t length, const Value& start, const Value& stop, const Value& step) {
   for (const Value* part : {&start, &stop, &step})
-    if (!part->is(ValueKind::none) && !is_index(*part)) machine.fail("a slice needs integers, not {}", type_name(*part));
+    if (!part->is(ValueKind::none) && !is_index(*part))
+      machine.fail("a slice needs integers, not {}", type_name(*part));
   std::int64_t by = step.is(ValueKind::none) ? 1 : step.as_integer();
   if (by == 0) machine.fail("a slice cannot have a step of 0");
   by = std::max(by, -INT64_MAX);
@@ -97,7 +101,8 @@ Value slice_text(Machine& machine, const ValueText& text, const Bounds& bounds) 
     out = rest.substr(0, byte_offset(rest, bounds.count));
   } else {
     auto all = characters(text.bytes);
-    for (std::int64_t i = 0; i < bounds.count; ++i) out += all[static_cast<std::size_t>(bounds.start + i * bounds.step)];
+    for (std::int64_t i = 0; i < bounds.count; ++i)
+      out += all[static_cast<std::size_t>(bounds.start + i * bounds.step)];
   }
   return text.markup ? Value::markup(std::move(out)) : machine.string(std::move(out));
 }
@@ -123,12 +128,16 @@ bool python_attribute(Machine& machine, const Value& object, const std::string& 
   if (object.is(ValueKind::object)) return object_of(object).attribute(machine, name, out);
   MethodLookup method = find_method(object, name);
   switch (method.kind) {
-    case MethodKind::none: return false;
-    case MethodKind::usable: out = make_object<MethodObject>(object.depth(), object, method.function); return true;
+    case MethodKind::none:
+      return false;
+    case MethodKind::usable:
+      out = make_object<MethodObject>(object.depth(), object, method.function);
+      return true;
     case MethodKind::unsafe:
       out = Value::undefined(fmt::format("access to attribute '{}' of '{}' object is unsafe", name, type_name(object)));
       return true;
-    case MethodKind::unsupported: machine.fail("'{}' of a value of type {} is not supported", name, type_name(object));
+    case MethodKind::unsupported:
+      machine.fail("'{}' of a value of type {} is not supported", name, type_name(object));
   }
   return false;
 }
@@ -164,11 +173,11 @@ Value get_slice(Machine& machine, const Value& object, const Value& start, const
   if (object.is(ValueKind::undefined)) fail_undefined(machine, object);
   auto* range = object_as<RangeObject>(object);
   bool items = object.is(ValueKind::list) || object.is(ValueKind::tuple);
-  if (!items && !range && !object.is(ValueKind::string)) machine.fail("a value of type {} cannot be sliced", type_name(object));
+  if (!items && !range && !object.is(ValueKind::string))
+    machine.fail("a value of type {} cannot be sliced", type_name(object));
   Bounds bounds = slice_bounds(machine, length(machine, object), start, stop, step);
   if (object.is(ValueKind::string)) return slice_text(machine, object.text(), bounds);
-  if (range)
-    return make_range(machine, range->at(bounds.start), range->at(bounds.stop), range->step * bounds.step);
+  if (range) return make_range(machine, range->at(bounds.start), range->at(bounds.stop), range->step * bounds.step);
   machine.step(static_cast<std::uint64_t>(bounds.count));
   std::vector<Value> taken;
   for (std::int64_t i = 0; i < bounds.count; ++i)

@@ -83,23 +83,32 @@ class Binder {
       case StmtKind::output:
         for (const ExprPtr& value : node.exprs) visit(symbols, value.get());
         break;
-      case StmtKind::if_else: visit_if(symbols, node); break;
-      case StmtKind::macro: symbols.store(node.macro->name); break;
+      case StmtKind::if_else:
+        visit_if(symbols, node);
+        break;
+      case StmtKind::macro:
+        symbols.store(node.macro->name);
+        break;
       case StmtKind::for_loop:
       case StmtKind::call_block:
-      case StmtKind::filter_block: visit(symbols, node.value.get()); break;
+      case StmtKind::filter_block:
+        visit(symbols, node.value.get());
+        break;
       case StmtKind::set:
         visit(symbols, node.value.get());
         visit_target(symbols, *node.target, Store::assigned);
         break;
-      case StmtKind::set_block: visit_target(symbols, *node.target, Store::assigned); break;
+      case StmtKind::set_block:
+        visit_target(symbols, *node.target, Store::assigned);
+        break;
       case StmtKind::with:
         for (const ExprPtr& value : node.values) visit(symbols, value.get());
         break;
       case StmtKind::data:
       case StmtKind::generation:
       case StmtKind::break_loop:
-      case StmtKind::continue_loop: break;
+      case StmtKind::continue_loop:
+        break;
     }
   }
 
@@ -126,7 +135,8 @@ class Binder {
 
   Slot reference(const std::string& name, const Frame& frame, int line) {
     const Reference* found = frame.symbols.find(name);
-    if (!found) fail_input("chat template, line {}: the name '{}' is not known here (Jinja2 fails here, too)", line, name);
+    if (!found)
+      fail_input("chat template, line {}: the name '{}' is not known here (Jinja2 fails here, too)", line, name);
     return frame.symbols.slot_of(*found, frame.symbols.unit(), line);
   }
 
@@ -137,11 +147,13 @@ class Binder {
       node->slot = reference(node->name, frame, node->line);
     if (node->kind == ExprKind::filter) {
       node->filter = find_filter(node->name);
-      if (!node->filter && !soft) fail_input("chat template, line {}: there is no filter named '{}'", node->line, node->name);
+      if (!node->filter && !soft)
+        fail_input("chat template, line {}: there is no filter named '{}'", node->line, node->name);
     }
     if (node->kind == ExprKind::test) {
       node->test = find_test(node->name);
-      if (!node->test && !soft) fail_input("chat template, line {}: there is no test named '{}'", node->line, node->name);
+      if (!node->test && !soft)
+        fail_input("chat template, line {}: there is no test named '{}'", node->line, node->name);
     }
     for (const ExprPtr& child : node->children) bind_expression(child.get(), frame, soft);
     for (const auto& keyword : node->keywords) bind_expression(keyword.second.get(), frame, soft);
@@ -156,17 +168,24 @@ class Binder {
 
   void bind_statement(Stmt& node, Frame& frame) {
     switch (node.kind) {
-      case StmtKind::data: break;
+      case StmtKind::data:
+        break;
       case StmtKind::output:
         for (const ExprPtr& value : node.exprs) bind_expression(value, frame);
         break;
-      case StmtKind::if_else: bind_if(node, frame); break;
-      case StmtKind::for_loop: bind_for(node, frame); break;
+      case StmtKind::if_else:
+        bind_if(node, frame);
+        break;
+      case StmtKind::for_loop:
+        bind_for(node, frame);
+        break;
       case StmtKind::macro:
         bind_macro(*node.macro, frame, node.line);
         node.name_slot = reference(node.macro->name, frame, node.line);
         break;
-      case StmtKind::generation: bind_macro(*node.macro, frame, node.line); break;
+      case StmtKind::generation:
+        bind_macro(*node.macro, frame, node.line);
+        break;
       case StmtKind::call_block:
         bind_macro(*node.macro, frame, node.line);
         bind_expression(node.value, frame);
@@ -177,7 +196,9 @@ class Binder {
         break;
       case StmtKind::set_block:
       case StmtKind::filter_block:
-      case StmtKind::with: bind_block(node, frame); break;
+      case StmtKind::with:
+        bind_block(node, frame);
+        break;
       case StmtKind::break_loop:
       case StmtKind::continue_loop:
         if (!frame.in_loop) fail_input("chat template, line {}: 'break' or 'continue' outside a loop", node.line);
@@ -218,7 +239,8 @@ class Binder {
     if (node.uses_loop) loop.symbols.declare_parameter("loop");
     visit_target(loop.symbols, *node.target, Store::parameter);
     visit(loop.symbols, node.body);
-    if (int line = find_assignment(node, "loop")) fail_input("chat template, line {}: cannot assign to 'loop' in a loop", line);
+    if (int line = find_assignment(node, "loop"))
+      fail_input("chat template, line {}: cannot assign to 'loop' in a loop", line);
 
     if (node.condition) {
       Unit& test_unit = new_unit(&unit, node.test_scope);

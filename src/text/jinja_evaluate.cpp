@@ -44,8 +44,12 @@ void Evaluator::enter(const std::vector<Load>& loads, Activation& variables) {
   for (const Load& load : loads) {
     Value& target = variables.slots[static_cast<std::size_t>(load.target)];
     switch (load.kind) {
-      case LoadKind::clear: target = Value(); break;
-      case LoadKind::alias: target = variable(load.source, variables); break;
+      case LoadKind::clear:
+        target = Value();
+        break;
+      case LoadKind::alias:
+        target = variable(load.source, variables);
+        break;
       case LoadKind::resolve: {
         const Value* found = context_.entries().find(load.name);
         if (!found) found = global_values().find(load.name);
@@ -66,19 +70,26 @@ Value Evaluator::evaluate(const Expr& node, Activation& variables) {
   machine_.line = node.line;
   auto child = [&](std::size_t i) { return evaluate(*node.children[i], variables); };
   switch (node.kind) {
-    case ExprKind::constant: return node.value;
+    case ExprKind::constant:
+      return node.value;
     case ExprKind::name: {
       const Value& value = variable(node.slot, variables);
-      if (value.is(ValueKind::undefined) && !value.node()) return Value::undefined(fmt::format("'{}' is undefined", node.name));
+      if (value.is(ValueKind::undefined) && !value.node())
+        return Value::undefined(fmt::format("'{}' is undefined", node.name));
       return value;
     }
     case ExprKind::tuple:
     case ExprKind::list:
-    case ExprKind::dict: return evaluate_items(node, variables);
-    case ExprKind::binary: return evaluate_binary(node, variables);
-    case ExprKind::negate: return negate(machine_, child(0));
-    case ExprKind::plus: return plus(machine_, child(0));
-    case ExprKind::logic_not: return Value::boolean(!is_truthy(machine_, child(0)));
+    case ExprKind::dict:
+      return evaluate_items(node, variables);
+    case ExprKind::binary:
+      return evaluate_binary(node, variables);
+    case ExprKind::negate:
+      return negate(machine_, child(0));
+    case ExprKind::plus:
+      return plus(machine_, child(0));
+    case ExprKind::logic_not:
+      return Value::boolean(!is_truthy(machine_, child(0)));
     case ExprKind::logic_and: {
       Value left = child(0);
       return is_truthy(machine_, left) ? child(1) : left;
@@ -87,7 +98,8 @@ Value Evaluator::evaluate(const Expr& node, Activation& variables) {
       Value left = child(0);
       return is_truthy(machine_, left) ? left : child(1);
     }
-    case ExprKind::compare: return evaluate_compare(node, variables);
+    case ExprKind::compare:
+      return evaluate_compare(node, variables);
     case ExprKind::concat: {
       std::string text;
       for (std::size_t i = 0; i < node.children.size(); ++i) {
@@ -99,18 +111,24 @@ Value Evaluator::evaluate(const Expr& node, Activation& variables) {
     case ExprKind::conditional:
       if (is_truthy(machine_, child(0))) return child(1);
       if (node.children[2]) return child(2);
-      return Value::undefined(fmt::format("the inline if-expression on line {} evaluated to false and has no else", node.line));
+      return Value::undefined(
+          fmt::format("the inline if-expression on line {} evaluated to false and has no else", node.line));
     case ExprKind::getattr: {
       Value object = child(0);
       machine_.line = node.line;
       return get_attribute(machine_, object, node.name);
     }
-    case ExprKind::getitem: return evaluate_getitem(node, variables);
-    case ExprKind::call: return evaluate_call(node, variables, nullptr);
-    case ExprKind::filter: return evaluate_filter(node, variables, nullptr);
-    case ExprKind::test: return evaluate_test(node, variables);
+    case ExprKind::getitem:
+      return evaluate_getitem(node, variables);
+    case ExprKind::call:
+      return evaluate_call(node, variables, nullptr);
+    case ExprKind::filter:
+      return evaluate_filter(node, variables, nullptr);
+    case ExprKind::test:
+      return evaluate_test(node, variables);
     case ExprKind::slice:
-    case ExprKind::attribute_ref: break;
+    case ExprKind::attribute_ref:
+      break;
   }
   fail_bug("chat template, line {}: an expression that has no value", node.line);
 }
@@ -166,10 +184,12 @@ Value Evaluator::evaluate_getitem(const Expr& node, Activation& variables) {
 
 Args Evaluator::arguments(const Expr& node, Activation& variables) {
   Args args;
-  for (std::size_t i = 1; i < node.children.size(); ++i) args.positional.push_back(evaluate(*node.children[i], variables));
+  for (std::size_t i = 1; i < node.children.size(); ++i)
+    args.positional.push_back(evaluate(*node.children[i], variables));
   for (const auto& [name, value] : node.keywords) args.named.emplace_back(name, evaluate(*value, variables));
   if (node.spread)
-    for (Value& item : to_items(machine_, evaluate(*node.spread, variables))) args.positional.push_back(std::move(item));
+    for (Value& item : to_items(machine_, evaluate(*node.spread, variables)))
+      args.positional.push_back(std::move(item));
   if (node.spread_map) {
     Value map = evaluate(*node.spread_map, variables);
     machine_.line = node.line;

@@ -11,7 +11,8 @@ namespace ridge::text::jinja {
 void Evaluator::write(std::string_view text, std::string& out) {
   out += text;
   machine_.charge(text.size());
-  if (out.size() > machine_.limits.output_bytes) machine_.fail("the text is longer than {} bytes", machine_.limits.output_bytes);
+  if (out.size() > machine_.limits.output_bytes)
+    machine_.fail("the text is longer than {} bytes", machine_.limits.output_bytes);
 }
 
 void Evaluator::write_text(const Value& value, std::string& out) {
@@ -32,11 +33,14 @@ Flow Evaluator::execute(const Stmt& node, Activation& variables, std::string& ou
   machine_.step();
   machine_.line = node.line;
   switch (node.kind) {
-    case StmtKind::data: write(node.text, out); break;
+    case StmtKind::data:
+      write(node.text, out);
+      break;
     case StmtKind::output:
       for (const ExprPtr& value : node.exprs) write(to_str(machine_, evaluate(*value, variables)), out);
       break;
-    case StmtKind::if_else: return execute_if(node, variables, out);
+    case StmtKind::if_else:
+      return execute_if(node, variables, out);
     case StmtKind::for_loop: {
       Value items = evaluate(*node.value, variables);
       machine_.line = node.line;
@@ -44,8 +48,12 @@ Flow Evaluator::execute(const Stmt& node, Activation& variables, std::string& ou
       else return execute_loop(node, variables, variables, items, 0, out);
       break;
     }
-    case StmtKind::macro: variable(node.name_slot, variables) = make_macro(*node.macro, variables); break;
-    case StmtKind::call_block: execute_call_block(node, variables, out); break;
+    case StmtKind::macro:
+      variable(node.name_slot, variables) = make_macro(*node.macro, variables);
+      break;
+    case StmtKind::call_block:
+      execute_call_block(node, variables, out);
+      break;
     case StmtKind::generation: {
       Args none;
       write(run_macro(*node.macro, variables, none), out);
@@ -59,9 +67,12 @@ Flow Evaluator::execute(const Stmt& node, Activation& variables, std::string& ou
     }
     case StmtKind::set_block:
     case StmtKind::filter_block:
-    case StmtKind::with: return execute_block(node, variables, out);
-    case StmtKind::break_loop: return Flow::break_loop;
-    case StmtKind::continue_loop: return Flow::continue_loop;
+    case StmtKind::with:
+      return execute_block(node, variables, out);
+    case StmtKind::break_loop:
+      return Flow::break_loop;
+    case StmtKind::continue_loop:
+      return Flow::continue_loop;
   }
   return Flow::normal;
 }
@@ -95,14 +106,18 @@ Flow Evaluator::execute_block(const Stmt& node, Activation& variables, std::stri
 
 void Evaluator::check_namespaces(const Expr& target, Activation& variables) {
   if (target.kind == ExprKind::attribute_ref && !object_as<NamespaceObject>(variable(target.slot, variables)))
-    machine_.fail("cannot assign to the attribute '{}.{}': '{}' is not a namespace", target.name, target.text, target.name);
+    machine_.fail("cannot assign to the attribute '{}.{}': '{}' is not a namespace", target.name, target.text,
+                  target.name);
   for (const ExprPtr& child : target.children) check_namespaces(*child, variables);
 }
 
 void Evaluator::assign_attribute(const Expr& target, Activation& variables, const Value& value) {
   auto* space = object_as<NamespaceObject>(variable(target.slot, variables));
-  if (!space) machine_.fail("cannot assign to the attribute '{}.{}': '{}' is not a namespace", target.name, target.text, target.name);
-  if (target.text.starts_with('_')) machine_.fail("a namespace cannot have the attribute '{}': it starts with '_'", target.text);
+  if (!space)
+    machine_.fail("cannot assign to the attribute '{}.{}': '{}' is not a namespace", target.name, target.text,
+                  target.name);
+  if (target.text.starts_with('_'))
+    machine_.fail("a namespace cannot have the attribute '{}': it starts with '_'", target.text);
   machine_.charge(64);
   space->attributes.set(target.text, value);
 }
@@ -134,8 +149,8 @@ std::string Evaluator::run_recursive(const Stmt& loop, Activation& definer, cons
   return out;
 }
 
-Flow Evaluator::execute_loop(const Stmt& node, Activation& variables, Activation& definer, const Value& items, int depth,
-                             std::string& out) {
+Flow Evaluator::execute_loop(const Stmt& node, Activation& variables, Activation& definer, const Value& items,
+                             int depth, std::string& out) {
   std::shared_ptr<Iterator> source = iterate(machine_, items);
   Value walked = items;
   if (node.condition) {
@@ -223,7 +238,8 @@ std::string Evaluator::run_macro(const MacroParts& macro, Activation& closure, A
   }
   std::size_t used = std::min(args.positional.size(), macro.params.size());
   if (macro.varargs_slot >= 0)
-    slot(macro.varargs_slot) = machine_.tuple({args.positional.begin() + static_cast<std::ptrdiff_t>(used), args.positional.end()});
+    slot(macro.varargs_slot) =
+        machine_.tuple({args.positional.begin() + static_cast<std::ptrdiff_t>(used), args.positional.end()});
   else if (args.positional.size() > used)
     machine_.fail("the macro '{}' takes not more than {} arguments", name, macro.params.size());
 
@@ -231,9 +247,9 @@ std::string Evaluator::run_macro(const MacroParts& macro, Activation& closure, A
   std::size_t first_default = macro.params.size() - macro.defaults.size();
   for (std::size_t i = 0; i < macro.params.size(); ++i) {
     if (given[i]) continue;
-    slot(macro.param_slots[i]) = i >= first_default
-                                     ? evaluate(*macro.defaults[i - first_default], variables)
-                                     : Value::undefined(fmt::format("parameter '{}' was not provided", macro.params[i]));
+    slot(macro.param_slots[i]) =
+        i >= first_default ? evaluate(*macro.defaults[i - first_default], variables)
+                           : Value::undefined(fmt::format("parameter '{}' was not provided", macro.params[i]));
   }
   std::string out;
   execute(macro.body, variables, out);

@@ -29,7 +29,8 @@ template <const char* name>
 Value unsupported(Machine& machine, const Value&, Args&) {
   machine.fail("the filter '{}' is not supported", name);
 }
-constexpr char pprint[] = "pprint", random[] = "random", urlize[] = "urlize", wordwrap[] = "wordwrap", striptags[] = "striptags";
+constexpr char pprint[] = "pprint", random[] = "random", urlize[] = "urlize", wordwrap[] = "wordwrap",
+               striptags[] = "striptags";
 
 constexpr NamedFilter unsupported_filters[] = {
     {"pprint", unsupported<pprint>},     {"random", unsupported<random>},       {"urlize", unsupported<urlize>},

@@ -33,7 +33,8 @@ Value last(Machine& machine, const Value& value, Args& args) {
 
 Value default_filter(Machine& machine, const Value& value, Args& args) {
   auto taken = take(machine, args, "default", {"default_value", "boolean"});
-  bool wanting = value.is(ValueKind::undefined) || (truth_argument(machine, taken[1], false) && !is_truthy(machine, value));
+  bool wanting =
+      value.is(ValueKind::undefined) || (truth_argument(machine, taken[1], false) && !is_truthy(machine, value));
   if (!wanting) return value;
   return taken[0] ? *taken[0] : machine.string("");
 }
@@ -53,7 +54,8 @@ struct Keyed {
 // As Python's sorted: stable, also when reversed.
 void sort_keyed(Machine& machine, std::vector<Keyed>& all, bool backwards) {
   if (backwards) std::reverse(all.begin(), all.end());
-  std::stable_sort(all.begin(), all.end(), [&](const Keyed& a, const Keyed& b) { return is_less(machine, a.key, b.key); });
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Keyed& a, const Keyed& b) { return is_less(machine, a.key, b.key); });
   if (backwards) std::reverse(all.begin(), all.end());
 }
 
@@ -97,7 +99,8 @@ Value dictsort(Machine& machine, const Value& value, Args& args) {
   auto taken = take(machine, args, "dictsort", {"case_sensitive", "by", "reverse"});
   bool exact = truth_argument(machine, taken[0], false);
   bool by_key = !taken[1] || equals(machine, *taken[1], Value::string("key"));
-  if (!by_key && !equals(machine, *taken[1], Value::string("value"))) machine.fail("the filter 'dictsort' sorts by 'key' or 'value'");
+  if (!by_key && !equals(machine, *taken[1], Value::string("value")))
+    machine.fail("the filter 'dictsort' sorts by 'key' or 'value'");
   if (value.is(ValueKind::undefined)) fail_undefined(machine, value);
   if (!value.is(ValueKind::map)) machine.fail("the filter 'dictsort' needs a dict, not {}", type_name(value));
   std::vector<Keyed> all;
@@ -196,11 +199,9 @@ Value groupby(Machine& machine, const Value& value, Args& args) {
 }
 
 constexpr NamedFilter filters[] = {
-    {"length", length_filter}, {"count", length_filter},   {"list", list},
-    {"first", first},          {"last", last},             {"default", default_filter},
-    {"d", default_filter},     {"attr", attr},             {"sort", sort},
-    {"dictsort", dictsort},    {"min", extreme<false>},    {"max", extreme<true>},
-    {"sum", sum},              {"groupby", groupby},
+    {"length", length_filter},   {"count", length_filter}, {"list", list}, {"first", first},     {"last", last},
+    {"default", default_filter}, {"d", default_filter},    {"attr", attr}, {"sort", sort},       {"dictsort", dictsort},
+    {"min", extreme<false>},     {"max", extreme<true>},   {"sum", sum},   {"groupby", groupby},
 };
 
 }  // namespace

@@ -130,7 +130,8 @@ class UniqueFilter final : public LazyFilter {
     while (source_->next(machine, out)) {
       Value key = path_->of(machine, out);
       std::string form;
-      if (!append_map_key(exact_ ? key : fold_case(machine, key), form)) machine.fail("a {} cannot be told apart by 'unique'", type_name(key));
+      if (!append_map_key(exact_ ? key : fold_case(machine, key), form))
+        machine.fail("a {} cannot be told apart by 'unique'", type_name(key));
       machine.charge(form.size());
       if (seen_.insert(std::move(form)).second) return true;
     }
@@ -234,7 +235,8 @@ Value checked_generator(Machine& machine, const Value& value, Args& args) {
 Value reverse(Machine& machine, const Value& value, Args& args) {
   no_arguments(machine, args, "reverse");
   if (value.is(ValueKind::string)) return get_slice(machine, value, Value::none(), Value::none(), Value::integer(-1));
-  if (auto iterator = reversed(machine, value)) return make_generator("list_reverseiterator", std::move(iterator), value.depth());
+  if (auto iterator = reversed(machine, value))
+    return make_generator("list_reverseiterator", std::move(iterator), value.depth());
   std::vector<Value> items = to_items(machine, value);
   std::reverse(items.begin(), items.end());
   return machine.list(std::move(items));

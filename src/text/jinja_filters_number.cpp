@@ -16,21 +16,25 @@ Value int_filter(Machine& machine, const Value& value, Args& args) {
   Value otherwise = taken[0] ? *taken[0] : Value::integer(0);
   std::int64_t base = integer_argument(machine, taken[1], 10, "'base'");
   switch (value.kind()) {
-    case ValueKind::undefined: fail_undefined(machine, value);
+    case ValueKind::undefined:
+      fail_undefined(machine, value);
     case ValueKind::boolean:
-    case ValueKind::integer: return Value::integer(value.as_integer());
+    case ValueKind::integer:
+      return Value::integer(value.as_integer());
     case ValueKind::real:
       if (std::isnan(value.as_real())) return otherwise;
       if (std::isinf(value.as_real())) machine.fail("infinity has no integer");
       return integer_of_double(machine, value.as_real());
     case ValueKind::string: {
-      if (auto whole = base >= 0 && base <= 36 ? parse_integer(machine, value.as_string(), static_cast<int>(base)) : std::nullopt)
+      if (auto whole = base >= 0 && base <= 36 ? parse_integer(machine, value.as_string(), static_cast<int>(base))
+                                               : std::nullopt)
         return Value::integer(*whole);
       auto real = parse_real(value.as_string());
       if (!real || !std::isfinite(*real)) return otherwise;
       return integer_of_double(machine, *real);
     }
-    default: return otherwise;
+    default:
+      return otherwise;
   }
 }
 
@@ -59,7 +63,8 @@ Value round_filter(Machine& machine, const Value& value, Args& args) {
   return arithmetic(machine, Op::div, whole, scale);
 }
 
-constexpr NamedFilter filters[] = {{"abs", abs_filter}, {"int", int_filter}, {"float", float_filter}, {"round", round_filter}};
+constexpr NamedFilter filters[] = {
+    {"abs", abs_filter}, {"int", int_filter}, {"float", float_filter}, {"round", round_filter}};
 
 }  // namespace
 

@@ -38,7 +38,8 @@ Value title_filter(Machine& machine, const Value& value, Args& args) {
     std::size_t end = at;
     while (end < text.size()) {
       Character c = character_at(text, end);
-      bool gap = is_space(c.code) || (c.code < 0x80 && std::string_view("-({[<").find(static_cast<char>(c.code)) != std::string_view::npos);
+      bool gap = is_space(c.code) ||
+                 (c.code < 0x80 && std::string_view("-({[<").find(static_cast<char>(c.code)) != std::string_view::npos);
       if (gap) break;
       end += c.bytes;
     }
@@ -58,8 +59,10 @@ Value title_filter(Machine& machine, const Value& value, Args& args) {
 
 Value replace(Machine& machine, const Value& value, Args& args) {
   auto taken = take(machine, args, "replace", {"old", "new", "count"}, 2);
-  std::int64_t count = taken[2] && !taken[2]->is(ValueKind::none) ? integer_argument(machine, taken[2], -1, "the count") : -1;
-  return machine.string(replace_text(machine, to_str(machine, value), to_str(machine, *taken[0]), to_str(machine, *taken[1]), count));
+  std::int64_t count =
+      taken[2] && !taken[2]->is(ValueKind::none) ? integer_argument(machine, taken[2], -1, "the count") : -1;
+  return machine.string(
+      replace_text(machine, to_str(machine, value), to_str(machine, *taken[0]), to_str(machine, *taken[1]), count));
 }
 
 Value join(Machine& machine, const Value& value, Args& args) {
@@ -183,8 +186,8 @@ Value format(Machine& machine, const Value& value, Args& args) {
 std::string quote_url(std::string_view text, bool in_query) {
   std::string out;
   for (char c : text) {
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' ||
-                 c == '~' || (c == '/' && !in_query);
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+                 c == '-' || c == '~' || (c == '/' && !in_query);
     if (plain) out += c;
     else if (c == ' ' && in_query) out += '+';
     else out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
@@ -194,7 +197,8 @@ std::string quote_url(std::string_view text, bool in_query) {
 
 Value urlencode(Machine& machine, const Value& value, Args& args) {
   no_arguments(machine, args, "urlencode");
-  if (value.is(ValueKind::string) || !is_iterable(machine, value)) return machine.string(quote_url(to_str(machine, value), false));
+  if (value.is(ValueKind::string) || !is_iterable(machine, value))
+    return machine.string(quote_url(to_str(machine, value), false));
   std::string out;
   auto add = [&](const Value& key, const Value& item) {
     if (!out.empty()) out += '&';
@@ -220,7 +224,8 @@ Value xmlattr(Machine& machine, const Value& value, Args& args) {
   for (const auto& [key, item] : value.entries().entries()) {
     if (item.is(ValueKind::none) || item.is(ValueKind::undefined)) continue;
     const std::string& name = text_argument(machine, &key, "the name of an attribute");
-    if (name.find_first_of(" \t\n\r\f\v/>=") != std::string::npos) machine.fail("'{}' is not the name of an attribute", name);
+    if (name.find_first_of(" \t\n\r\f\v/>=") != std::string::npos)
+      machine.fail("'{}' is not the name of an attribute", name);
     if (!out.empty()) out += ' ';
     out += escape_html(machine, key).as_string() + "=\"" + escape_html(machine, item).as_string() + '"';
   }

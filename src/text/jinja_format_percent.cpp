@@ -87,7 +87,8 @@ class Percent {
   }
 
   std::int64_t integer(const Value& value) {
-    if (!value.is(ValueKind::integer) && !value.is(ValueKind::boolean)) machine_.fail("'*' in a format string needs an integer");
+    if (!value.is(ValueKind::integer) && !value.is(ValueKind::boolean))
+      machine_.fail("'*' in a format string needs an integer");
     return value.as_integer();
   }
 
@@ -127,7 +128,9 @@ class Percent {
 
   void convert(char kind, const Spec& spec) {
     switch (kind) {
-      case '%': pad("%", "", spec, false); return;
+      case '%':
+        pad("%", "", spec, false);
+        return;
       case 's':
       case 'r':
       case 'a': {
@@ -139,20 +142,27 @@ class Percent {
         pad(text, "", spec, false);
         return;
       }
-      case 'c': character(spec); return;
+      case 'c':
+        character(spec);
+        return;
       case 'd':
       case 'i':
       case 'u':
       case 'x':
       case 'X':
-      case 'o': whole(kind, spec); return;
+      case 'o':
+        whole(kind, spec);
+        return;
       case 'f':
       case 'F':
       case 'e':
       case 'E':
       case 'g':
-      case 'G': real(kind, spec); return;
-      default: machine_.fail("'%{}' is not a format", kind);
+      case 'G':
+        real(kind, spec);
+        return;
+      default:
+        machine_.fail("'%{}' is not a format", kind);
     }
   }
 
@@ -170,11 +180,14 @@ class Percent {
     const Value& value = next_value();
     std::int64_t n = 0;
     if (value.is(ValueKind::integer) || value.is(ValueKind::boolean)) n = value.as_integer();
-    else if (value.is(ValueKind::real) && kind != 'x' && kind != 'X' && kind != 'o') n = integer_of_double(machine_, value.as_real()).as_integer();
+    else if (value.is(ValueKind::real) && kind != 'x' && kind != 'X' && kind != 'o')
+      n = integer_of_double(machine_, value.as_real()).as_integer();
     else machine_.fail("'%{}' needs a number, not {}", kind, type_name(value));
     auto size = n < 0 ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n);
-    std::string digits = kind == 'x' ? fmt::format("{:x}", size) : kind == 'X' ? fmt::format("{:X}", size)
-                         : kind == 'o' ? fmt::format("{:o}", size) : fmt::format("{}", size);
+    std::string digits = kind == 'x'   ? fmt::format("{:x}", size)
+                         : kind == 'X' ? fmt::format("{:X}", size)
+                         : kind == 'o' ? fmt::format("{:o}", size)
+                                       : fmt::format("{}", size);
     if (spec.precision > static_cast<std::int64_t>(digits.size()))
       digits.insert(0, static_cast<std::size_t>(spec.precision) - digits.size(), '0');
     std::string sign = n < 0 ? "-" : spec.sign ? std::string(1, spec.sign) : "";

@@ -74,7 +74,8 @@ Value raise_exception(Machine& machine, Args& args) {
 }
 
 Value strftime_now(Machine& machine, Args& args) {
-  const std::string& format = text_argument(machine, take(machine, args, "strftime_now", {"format"}, 1)[0], "a time format");
+  const std::string& format =
+      text_argument(machine, take(machine, args, "strftime_now", {"format"}, 1)[0], "a time format");
   // A local time without a zone: %z and %Z are empty, as for Python's datetime.now(); seconds are whole.
   std::string prepared;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -164,7 +165,9 @@ Value call_joiner(Machine& machine, Args& args) {
   return value;
 }
 
-Value call_lipsum(Machine& machine, Args&) { machine.fail("the function 'lipsum' is not supported (it gives random text)"); }
+Value call_lipsum(Machine& machine, Args&) {
+  machine.fail("the function 'lipsum' is not supported (it gives random text)");
+}
 
 ValueMap make_globals() {
   ValueMap map;

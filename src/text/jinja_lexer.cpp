@@ -228,8 +228,9 @@ class Lexer {
   }
 
   void lex_symbol() {
-    static constexpr std::string_view symbols[] = {"//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]",
-                                                   "(",  ")",  "{",  "}",  ">",  "<",  "=", ".", ":", "|", ",", ";"};
+    static constexpr std::string_view symbols[] = {"//", "**", "==", "!=", ">=", "<=", "+", "-", "/",
+                                                   "*",  "%",  "~",  "[",  "]",  "(",  ")", "{", "}",
+                                                   ">",  "<",  "=",  ".",  ":",  "|",  ",", ";"};
     for (std::string_view symbol : symbols) {
       if (!starts(symbol, position_)) continue;
       balance(symbol[0]);

@@ -9,7 +9,17 @@
 namespace ridge::text::jinja {
 
 enum class TokenKind : std::uint8_t {
-  data, variable_begin, variable_end, block_begin, block_end, name, string, integer, real, symbol, end
+  data,
+  variable_begin,
+  variable_end,
+  block_begin,
+  block_end,
+  name,
+  string,
+  integer,
+  real,
+  symbol,
+  end
 };
 
 struct Token {

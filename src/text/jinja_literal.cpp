@@ -145,8 +145,9 @@ std::string decode_string(std::string_view literal, std::string& error) {
       // Jinja2 turns characters beyond ASCII into escapes before it decodes, so the backslash protects that escape.
       Character wide = character_at(literal, i + 1);
       std::uint32_t code = wide.code;
-      out += code < 0x100 ? fmt::format("\\x{:02x}", code) : code < 0x10000 ? fmt::format("\\u{:04x}", code)
-                                                                            : fmt::format("\\U{:08x}", code);
+      out += code < 0x100     ? fmt::format("\\x{:02x}", code)
+             : code < 0x10000 ? fmt::format("\\u{:04x}", code)
+                              : fmt::format("\\U{:08x}", code);
       i += 1 + static_cast<std::size_t>(wide.bytes);
     } else {
       out += '\\';

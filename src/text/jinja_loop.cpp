@@ -157,7 +157,9 @@ bool MacroObject::attribute(Machine& machine, const std::string& name, Value& ou
   return true;
 }
 
-Value MacroObject::call(Machine& machine, Args& args) { return machine.string(evaluator.run_macro(parts, closure, args)); }
+Value MacroObject::call(Machine& machine, Args& args) {
+  return machine.string(evaluator.run_macro(parts, closure, args));
+}
 
 std::string MacroObject::represent(Machine&, int) {
   return parts.name.empty() ? "<Macro anonymous>" : "<Macro " + string_repr(parts.name) + ">";

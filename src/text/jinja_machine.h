@@ -37,8 +37,8 @@ struct Object : ValueNode {
   virtual ~Object() = default;
   virtual std::string_view type_name() const = 0;
   virtual bool truth(Machine&) { return true; }
-  virtual std::int64_t length(Machine&) { return -1; }                        // -1: has no length
-  virtual std::shared_ptr<Iterator> iterate(Machine&) { return nullptr; }     // null: cannot be iterated
+  virtual std::int64_t length(Machine&) { return -1; }                     // -1: has no length
+  virtual std::shared_ptr<Iterator> iterate(Machine&) { return nullptr; }  // null: cannot be iterated
   virtual std::shared_ptr<Iterator> reversed(Machine&) { return nullptr; }
   virtual bool attribute(Machine&, const std::string&, Value&) { return false; }
   virtual bool item(Machine&, const Value&, Value&) { return false; }
@@ -52,10 +52,10 @@ struct Object : ValueNode {
 struct Machine {
   Limits limits;
   std::tm now{};
-  int line = 0;                // of what is being computed, for errors
+  int line = 0;  // of what is being computed, for errors
   std::uint64_t steps = 0;
-  std::uint64_t bytes = 0;     // of all text and containers made so far
-  int depth = 0;               // of evaluation in itself
+  std::uint64_t bytes = 0;  // of all text and containers made so far
+  int depth = 0;            // of evaluation in itself
   // Objects that may take part in cycles; they are emptied when the rendering is over.
   std::vector<std::shared_ptr<Object>> kept;
 
@@ -106,7 +106,8 @@ T* object_as(const Value& value) {
 template <class T, class... A>
 Value make_object(int inner_depth, A&&... args) {
   auto object = std::make_shared<T>(std::forward<A>(args)...);
-  if (inner_depth >= max_value_depth) fail_input("chat template: values nested deeper than {} are not accepted", max_value_depth);
+  if (inner_depth >= max_value_depth)
+    fail_input("chat template: values nested deeper than {} are not accepted", max_value_depth);
   object->depth = inner_depth + 1;
   return Value::object(std::move(object));
 }

@@ -1,10 +1,11 @@
 // Methods of dict, list, tuple and numbers, and which method a name means.
+#include "text/jinja_methods.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "text/jinja_arguments.h"
 #include "text/jinja_builtins.h"
-#include "text/jinja_methods.h"
 #include "text/jinja_objects.h"
 #include "text/jinja_python.h"
 
@@ -63,8 +64,11 @@ Value real_is_integer(Machine& machine, const Value& self, Args& args) {
 }
 
 constexpr NamedMethod map_methods[] = {
-    {"items", map_view<ViewKind::items>}, {"keys", map_view<ViewKind::keys>}, {"values", map_view<ViewKind::values>},
-    {"get", map_get},                     {"copy", map_copy},
+    {"items", map_view<ViewKind::items>},
+    {"keys", map_view<ViewKind::keys>},
+    {"values", map_view<ViewKind::values>},
+    {"get", map_get},
+    {"copy", map_copy},
 };
 constexpr std::string_view map_unsafe[] = {"clear", "pop", "popitem", "setdefault", "update"};
 constexpr std::string_view map_unsupported[] = {"fromkeys"};
@@ -72,8 +76,9 @@ constexpr NamedMethod list_methods[] = {{"index", items_index}, {"count", items_
 constexpr std::string_view list_unsafe[] = {"append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove"};
 constexpr NamedMethod tuple_methods[] = {{"index", items_index}, {"count", items_count}};
 constexpr NamedMethod real_methods[] = {{"is_integer", real_is_integer}};
-constexpr std::string_view number_unsupported[] = {"real", "imag", "numerator", "denominator", "conjugate", "bit_length",
-                                                   "bit_count", "to_bytes", "from_bytes", "as_integer_ratio", "hex", "fromhex"};
+constexpr std::string_view number_unsupported[] = {
+    "real",      "imag",     "numerator",  "denominator",      "conjugate", "bit_length",
+    "bit_count", "to_bytes", "from_bytes", "as_integer_ratio", "hex",       "fromhex"};
 
 template <class Table>
 MethodLookup look(const Table& methods, std::string_view name) {
@@ -97,7 +102,8 @@ void by_position(Machine& machine, const Args& args, std::size_t least, std::siz
 
 MethodLookup find_method(const Value& self, std::string_view name) {
   switch (self.kind()) {
-    case ValueKind::string: return find_text_method(name);
+    case ValueKind::string:
+      return find_text_method(name);
     case ValueKind::map:
       if (has(map_unsafe, name)) return {MethodKind::unsafe};
       if (has(map_unsupported, name)) return {MethodKind::unsupported};
@@ -105,13 +111,17 @@ MethodLookup find_method(const Value& self, std::string_view name) {
     case ValueKind::list:
       if (has(list_unsafe, name)) return {MethodKind::unsafe};
       return look(list_methods, name);
-    case ValueKind::tuple: return look(tuple_methods, name);
+    case ValueKind::tuple:
+      return look(tuple_methods, name);
     case ValueKind::boolean:
-    case ValueKind::integer: return has(number_unsupported, name) && !name.ends_with("hex") ? MethodLookup{MethodKind::unsupported} : MethodLookup{};
+    case ValueKind::integer:
+      return has(number_unsupported, name) && !name.ends_with("hex") ? MethodLookup{MethodKind::unsupported}
+                                                                     : MethodLookup{};
     case ValueKind::real:
       if (has(number_unsupported, name)) return {MethodKind::unsupported};
       return look(real_methods, name);
-    default: return {};
+    default:
+      return {};
   }
 }
 

@@ -24,7 +24,8 @@ const std::string& harmless(Machine& machine, const Value& self, const std::stri
 }
 
 const std::string& text_at(Machine& machine, const Args& args, std::size_t i) {
-  return text_argument(machine, args.positional.size() > i ? &args.positional[i] : nullptr, "an argument of this method");
+  return text_argument(machine, args.positional.size() > i ? &args.positional[i] : nullptr,
+                       "an argument of this method");
 }
 
 template <Ends ends>
@@ -32,14 +33,16 @@ Value strip_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 0, 1);
   bool space = args.positional.empty() || args.positional[0].is(ValueKind::none);
   machine.step(self.as_string().size() / 64);
-  return same_kind(machine, self,
-                   std::string(space ? strip(self.as_string(), ends) : strip(self.as_string(), ends, text_at(machine, args, 0))));
+  return same_kind(
+      machine, self,
+      std::string(space ? strip(self.as_string(), ends) : strip(self.as_string(), ends, text_at(machine, args, 0))));
 }
 
 template <From from>
 Value split_method(Machine& machine, const Value& self, Args& args) {
   auto taken = take(machine, args, "split", {"sep", "maxsplit"});
-  const std::string* separator = taken[0] && !taken[0]->is(ValueKind::none) ? &text_argument(machine, taken[0], "a separator") : nullptr;
+  const std::string* separator =
+      taken[0] && !taken[0]->is(ValueKind::none) ? &text_argument(machine, taken[0], "a separator") : nullptr;
   std::vector<Value> parts;
   for (std::string_view part :
        split_text(machine, self.as_string(), separator, integer_argument(machine, taken[1], -1, "'maxsplit'"), from))
@@ -51,7 +54,8 @@ Value splitlines_method(Machine& machine, const Value& self, Args& args) {
   auto taken = take(machine, args, "splitlines", {"keepends"});
   std::vector<Value> lines;
   LineEnds ends = truth_argument(machine, taken[0], false) ? LineEnds::kept : LineEnds::dropped;
-  for (std::string_view line : split_lines(self.as_string(), ends)) lines.push_back(same_kind(machine, self, std::string(line)));
+  for (std::string_view line : split_lines(self.as_string(), ends))
+    lines.push_back(same_kind(machine, self, std::string(line)));
   return machine.list(std::move(lines));
 }
 
@@ -62,7 +66,9 @@ Value partition_method(Machine& machine, const Value& self, Args& args) {
   const std::string& separator = text_at(machine, args, 0);
   if (separator.empty()) machine.fail("'partition' needs a separator that is not empty");
   std::size_t at = from == From::left ? text.find(separator) : text.rfind(separator);
-  auto piece = [&](std::size_t first, std::size_t count) { return same_kind(machine, self, text.substr(first, count)); };
+  auto piece = [&](std::size_t first, std::size_t count) {
+    return same_kind(machine, self, text.substr(first, count));
+  };
   if (at != std::string::npos)
     return machine.tuple({piece(0, at), piece(at, separator.size()), piece(at + separator.size(), std::string::npos)});
   Value whole = piece(0, text.size()), empty = piece(0, 0);
@@ -115,7 +121,9 @@ Value find_method_of(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 1, 3);
   const std::string& wanted = text_at(machine, args, 0);
   Window part = window(machine, self, args, 1);
-  std::size_t at = !part.exists ? std::string::npos : from == From::left ? part.text.find(wanted) : part.text.rfind(wanted);
+  std::size_t at = !part.exists         ? std::string::npos
+                   : from == From::left ? part.text.find(wanted)
+                                        : part.text.rfind(wanted);
   if (at != std::string_view::npos) return Value::integer(part.first + count_characters(part.text.substr(0, at)));
   if (missing == Missing::error) machine.fail("'index': the text is not found");
   return Value::integer(-1);
@@ -128,7 +136,9 @@ Value count_method(Machine& machine, const Value& self, Args& args) {
   if (!part.exists) return Value::integer(0);
   if (wanted.empty()) return Value::integer(count_characters(part.text) + 1);
   std::int64_t count = 0;
-  for (std::size_t at = part.text.find(wanted); at != std::string_view::npos; at = part.text.find(wanted, at + wanted.size())) ++count;
+  for (std::size_t at = part.text.find(wanted); at != std::string_view::npos;
+       at = part.text.find(wanted, at + wanted.size()))
+    ++count;
   return Value::integer(count);
 }
 
@@ -136,7 +146,8 @@ Value replace_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 2, 3);
   std::int64_t most = args.positional.size() > 2 ? integer_argument(machine, &args.positional[2], -1, "the count") : -1;
   return same_kind(machine, self,
-                   replace_text(machine, self.as_string(), text_at(machine, args, 0), harmless(machine, self, text_at(machine, args, 1)), most));
+                   replace_text(machine, self.as_string(), text_at(machine, args, 0),
+                                harmless(machine, self, text_at(machine, args, 1)), most));
 }
 
 Value join_method(Machine& machine, const Value& self, Args& args) {
@@ -190,7 +201,8 @@ Value all_method(Machine& machine, const Value& self, Args& args) {
 Value isascii_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 0, 0);
   const std::string& text = self.as_string();
-  return Value::boolean(std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  return Value::boolean(
+      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
 }
 Value isprintable_method(Machine& machine, const Value& self, Args& args) {
   return self.as_string().empty() ? Value::boolean(true) : all_method<is_printable>(machine, self, args);

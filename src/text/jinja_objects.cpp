@@ -98,7 +98,8 @@ std::shared_ptr<Iterator> ViewObject::reversed(Machine&) { return std::make_shar
 
 bool ViewObject::equals(Machine& machine, Object& other) {
   if (this == &other) return true;
-  if (dynamic_cast<ViewObject*>(&other)) machine.fail("comparing views of dicts is not supported; use the filter 'list'");
+  if (dynamic_cast<ViewObject*>(&other))
+    machine.fail("comparing views of dicts is not supported; use the filter 'list'");
   return false;
 }
 

@@ -169,7 +169,8 @@ ExprPtr ExpressionParser::power() {
   while (stream_.skip_symbol("**")) operands.push_back(unary(true));
   // The tree is left-heavy, but it becomes Python text in parentheses, so it also computes from the left.
   left = std::move(operands[0]);
-  for (std::size_t i = 1; i < operands.size(); ++i) left = binary(Op::pow, std::move(left), std::move(operands[i]), line);
+  for (std::size_t i = 1; i < operands.size(); ++i)
+    left = binary(Op::pow, std::move(left), std::move(operands[i]), line);
   return left;
 }
 
@@ -212,8 +213,12 @@ ExprPtr ExpressionParser::primary(Attributes attributes) {
       node->value = Value::string(std::move(text));
       return node;
     }
-    case TokenKind::integer: node->value = Value::integer(stream_.next().integer); return node;
-    case TokenKind::real: node->value = Value::real(stream_.next().real); return node;
+    case TokenKind::integer:
+      node->value = Value::integer(stream_.next().integer);
+      return node;
+    case TokenKind::real:
+      node->value = Value::real(stream_.next().real);
+      return node;
     case TokenKind::symbol:
       if (stream_.skip_symbol("(")) {
         node = tuple_of([&] { return expression(); }, {}, true);
@@ -223,7 +228,8 @@ ExprPtr ExpressionParser::primary(Attributes attributes) {
       if (token.text == "[") return list();
       if (token.text == "{") return dict();
       break;
-    default: break;
+    default:
+      break;
   }
   stream_.fail("unexpected {}", TokenStream::describe(token));
 }
@@ -256,11 +262,13 @@ namespace {
 void check_target(const Expr& node, const TokenStream& stream) {
   switch (node.kind) {
     case ExprKind::name:
-    case ExprKind::attribute_ref: return;
+    case ExprKind::attribute_ref:
+      return;
     case ExprKind::tuple:
       for (const ExprPtr& child : node.children) check_target(*child, stream);
       return;
-    default: stream.fail_at(node.line, "cannot assign to this expression; names and tuples of names are accepted");
+    default:
+      stream.fail_at(node.line, "cannot assign to this expression; names and tuples of names are accepted");
   }
 }
 
@@ -443,7 +451,8 @@ ExprPtr ExpressionParser::test(ExprPtr input) {
     arguments(*node);
   } else if (stream_.is(TokenKind::string) || stream_.is(TokenKind::integer) || stream_.is(TokenKind::real) ||
              stream_.is_symbol("[") || stream_.is_symbol("{") ||
-             (stream_.is(TokenKind::name) && !stream_.is_name("else") && !stream_.is_name("or") && !stream_.is_name("and"))) {
+             (stream_.is(TokenKind::name) && !stream_.is_name("else") && !stream_.is_name("or") &&
+              !stream_.is_name("and"))) {
     if (stream_.is_name("is")) stream_.fail("tests cannot be chained with 'is'");
     node->children.push_back(postfix(primary()));
   }

@@ -74,7 +74,8 @@ class Parser {
   }
 
   StmtPtr statement() {
-    if (!stream_.is(TokenKind::name)) stream_.fail("expected the name of a tag, got {}", TokenStream::describe(stream_.current()));
+    if (!stream_.is(TokenKind::name))
+      stream_.fail("expected the name of a tag, got {}", TokenStream::describe(stream_.current()));
     const Token& tag = stream_.next();
     if (tag.text == "for") return for_loop(tag.line);
     if (tag.text == "if") return if_else(tag.line);
@@ -137,7 +138,8 @@ class Parser {
       if (!macro.params.empty()) stream_.expect_symbol(",");
       macro.params.push_back(expressions_.target_name());
       for (std::size_t i = 0; i + 1 < macro.params.size(); ++i)
-        if (macro.params[i] == macro.params.back()) stream_.fail("the parameter '{}' is named twice", macro.params.back());
+        if (macro.params[i] == macro.params.back())
+          stream_.fail("the parameter '{}' is named twice", macro.params.back());
       if (stream_.skip_symbol("=")) macro.defaults.push_back(expressions_.expression());
       else if (!macro.defaults.empty()) stream_.fail("a parameter without a default follows one that has a default");
     }

@@ -7,7 +7,8 @@
 
 namespace ridge::text::jinja {
 
-// Python's repr of a float: the shortest digits that read back as the same number; an exponent below 1e-4 and from 1e16.
+// Python's repr of a float: the shortest digits that read back as the same number; an exponent below 1e-4 and from
+// 1e16.
 std::string real_repr(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -31,7 +32,8 @@ std::string real_repr(double value) {
     return out + fmt::format("e{}{:02d}", exponent < 0 ? '-' : '+', std::abs(exponent));
   }
   if (exponent < 0) return out + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  if (count <= exponent + 1) return out + digits + std::string(static_cast<std::size_t>(exponent + 1 - count), '0') + ".0";
+  if (count <= exponent + 1)
+    return out + digits + std::string(static_cast<std::size_t>(exponent + 1 - count), '0') + ".0";
   std::size_t point = static_cast<std::size_t>(exponent + 1);
   return out + digits.substr(0, point) + '.' + digits.substr(point);
 }
@@ -88,20 +90,29 @@ std::string to_repr(Machine& machine, const Value& value, int depth) {
   machine.step();
   if (depth > 2 * max_value_depth) machine.fail("a value that is printed nests too deep");
   switch (value.kind()) {
-    case ValueKind::undefined: return "Undefined";
-    case ValueKind::none: return "None";
-    case ValueKind::boolean: return value.as_boolean() ? "True" : "False";
-    case ValueKind::integer: return std::to_string(value.as_integer());
-    case ValueKind::real: return real_repr(value.as_real());
+    case ValueKind::undefined:
+      return "Undefined";
+    case ValueKind::none:
+      return "None";
+    case ValueKind::boolean:
+      return value.as_boolean() ? "True" : "False";
+    case ValueKind::integer:
+      return std::to_string(value.as_integer());
+    case ValueKind::real:
+      return real_repr(value.as_real());
     case ValueKind::string: {
       machine.charge(value.as_string().size());
       std::string text = string_repr(value.as_string());
       return value.text().markup ? "Markup(" + text + ")" : text;
     }
-    case ValueKind::list: return items_repr(machine, value, depth, '[', ']');
-    case ValueKind::tuple: return items_repr(machine, value, depth, '(', ')');
-    case ValueKind::map: return map_repr(machine, value.entries(), depth);
-    case ValueKind::object: return object_of(value).represent(machine, depth);
+    case ValueKind::list:
+      return items_repr(machine, value, depth, '[', ']');
+    case ValueKind::tuple:
+      return items_repr(machine, value, depth, '(', ')');
+    case ValueKind::map:
+      return map_repr(machine, value.entries(), depth);
+    case ValueKind::object:
+      return object_of(value).represent(machine, depth);
   }
   return {};
 }
@@ -114,16 +125,26 @@ std::string to_str(Machine& machine, const Value& value) {
 
 std::string_view type_name(const Value& value) {
   switch (value.kind()) {
-    case ValueKind::undefined: return "Undefined";
-    case ValueKind::none: return "None";
-    case ValueKind::boolean: return "bool";
-    case ValueKind::integer: return "int";
-    case ValueKind::real: return "float";
-    case ValueKind::string: return value.text().markup ? "Markup" : "str";
-    case ValueKind::list: return "list";
-    case ValueKind::tuple: return "tuple";
-    case ValueKind::map: return "dict";
-    case ValueKind::object: return object_of(value).type_name();
+    case ValueKind::undefined:
+      return "Undefined";
+    case ValueKind::none:
+      return "None";
+    case ValueKind::boolean:
+      return "bool";
+    case ValueKind::integer:
+      return "int";
+    case ValueKind::real:
+      return "float";
+    case ValueKind::string:
+      return value.text().markup ? "Markup" : "str";
+    case ValueKind::list:
+      return "list";
+    case ValueKind::tuple:
+      return "tuple";
+    case ValueKind::map:
+      return "dict";
+    case ValueKind::object:
+      return object_of(value).type_name();
   }
   return "?";
 }
@@ -132,12 +153,23 @@ std::string escape_html(std::string_view text) {
   std::string out;
   for (char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&#34;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&#34;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

@@ -1,5 +1,5 @@
-// Python's rules for values: printing, truth, comparing, arithmetic, iterating, attributes and items. Where Python raises, these
-// fail as the user's input with the template's line.
+// Python's rules for values: printing, truth, comparing, arithmetic, iterating, attributes and items. Where Python
+// raises, these fail as the user's input with the template's line.
 #pragma once
 #include <memory>
 #include <optional>

@@ -40,9 +40,12 @@ bool sequence(Machine&, const Value& value) {
     case ValueKind::string:
     case ValueKind::list:
     case ValueKind::tuple:
-    case ValueKind::map: return true;
-    case ValueKind::object: return object_of(value).is_sequence();
-    default: return false;
+    case ValueKind::map:
+      return true;
+    case ValueKind::object:
+      return object_of(value).is_sequence();
+    default:
+      return false;
   }
 }
 

@@ -20,21 +20,20 @@ bool in_runs(const Run (&runs)[N], std::uint32_t code) {
 }
 
 // Characters of Numeric_Type=Digit that are not decimal digits (superscripts, circled digits ...).
-constexpr Run other_digits[] = {
-    {0xb2, 0xb3},     {0xb9, 0xb9},     {0x1369, 0x1371}, {0x19da, 0x19da},   {0x2070, 0x2070},
-    {0x2074, 0x2079}, {0x2080, 0x2089}, {0x2460, 0x2468}, {0x2474, 0x247c},   {0x2488, 0x2490},
-    {0x24ea, 0x24ea}, {0x24f5, 0x24fd}, {0x24ff, 0x24ff}, {0x2776, 0x277e},   {0x2780, 0x2788},
-    {0x278a, 0x2792}, {0x10a40, 0x10a43}, {0x10e60, 0x10e68}, {0x11052, 0x1105a}, {0x1f100, 0x1f10a}};
+constexpr Run other_digits[] = {{0xb2, 0xb3},       {0xb9, 0xb9},       {0x1369, 0x1371},   {0x19da, 0x19da},
+                                {0x2070, 0x2070},   {0x2074, 0x2079},   {0x2080, 0x2089},   {0x2460, 0x2468},
+                                {0x2474, 0x247c},   {0x2488, 0x2490},   {0x24ea, 0x24ea},   {0x24f5, 0x24fd},
+                                {0x24ff, 0x24ff},   {0x2776, 0x277e},   {0x2780, 0x2788},   {0x278a, 0x2792},
+                                {0x10a40, 0x10a43}, {0x10e60, 0x10e68}, {0x11052, 0x1105a}, {0x1f100, 0x1f10a}};
 
 // Other_Uppercase and Other_Lowercase: cased characters that are not letters of category Lu or Ll.
 constexpr Run other_upper[] = {
     {0x2160, 0x216f}, {0x24b6, 0x24cf}, {0x1f130, 0x1f149}, {0x1f150, 0x1f169}, {0x1f170, 0x1f189}};
 constexpr Run other_lower[] = {
-    {0xaa, 0xaa},     {0xba, 0xba},     {0x2b0, 0x2b8},   {0x2c0, 0x2c1},   {0x2e0, 0x2e4},     {0x345, 0x345},
-    {0x37a, 0x37a},   {0x1d2c, 0x1d6a}, {0x1d78, 0x1d78}, {0x1d9b, 0x1dbf}, {0x2071, 0x2071},   {0x207f, 0x207f},
-    {0x2090, 0x209c}, {0x2170, 0x217f}, {0x24d0, 0x24e9}, {0x2c7c, 0x2c7d}, {0xa69c, 0xa69d},   {0xa770, 0xa770},
-    {0xa7f8, 0xa7f9}, {0xab5c, 0xab5f}, {0x10780, 0x10780}, {0x10783, 0x10785}, {0x10787, 0x107b0},
-    {0x107b2, 0x107ba}};
+    {0xaa, 0xaa},     {0xba, 0xba},     {0x2b0, 0x2b8},     {0x2c0, 0x2c1},     {0x2e0, 0x2e4},     {0x345, 0x345},
+    {0x37a, 0x37a},   {0x1d2c, 0x1d6a}, {0x1d78, 0x1d78},   {0x1d9b, 0x1dbf},   {0x2071, 0x2071},   {0x207f, 0x207f},
+    {0x2090, 0x209c}, {0x2170, 0x217f}, {0x24d0, 0x24e9},   {0x2c7c, 0x2c7d},   {0xa69c, 0xa69d},   {0xa770, 0xa770},
+    {0xa7f8, 0xa7f9}, {0xab5c, 0xab5f}, {0x10780, 0x10780}, {0x10783, 0x10785}, {0x10787, 0x107b0}, {0x107b2, 0x107ba}};
 
 utf8proc_category_t category(std::uint32_t code) {
   return code < invalid_byte ? utf8proc_category(static_cast<utf8proc_int32_t>(code)) : UTF8PROC_CATEGORY_CS;
@@ -50,11 +49,13 @@ bool is_case_ignorable(std::uint32_t code) {
     case UTF8PROC_CATEGORY_ME:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK: return true;
-    default: break;
+    case UTF8PROC_CATEGORY_SK:
+      return true;
+    default:
+      break;
   }
-  static constexpr std::uint32_t others[] = {0x27, 0x2e, 0x3a, 0xb7, 0x387, 0x55f, 0x5f4, 0x2018, 0x2019, 0x2024, 0x2027,
-                                             0xfe13, 0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a};
+  static constexpr std::uint32_t others[] = {0x27,   0x2e,   0x3a,   0xb7,   0x387,  0x55f,  0x5f4,  0x2018, 0x2019,
+                                             0x2024, 0x2027, 0xfe13, 0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a};
   return std::find(std::begin(others), std::end(others), code) != std::end(others);
 }
 
@@ -91,14 +92,15 @@ void append_case(std::string_view text, std::size_t position, Character c, Case 
     return;
   }
   const SpecialCase* end = special_cases + special_case_count;
-  const SpecialCase* row =
-      std::lower_bound(special_cases, end, c.code, [](const SpecialCase& r, std::uint32_t code) { return r.code < code; });
+  const SpecialCase* row = std::lower_bound(special_cases, end, c.code,
+                                            [](const SpecialCase& r, std::uint32_t code) { return r.code < code; });
   if (row != end && row->code == c.code) {
     out += wanted == Case::upper ? row->upper : row->title;
     return;
   }
   auto code = static_cast<utf8proc_int32_t>(c.code);
-  append_character(static_cast<std::uint32_t>(wanted == Case::upper ? utf8proc_toupper(code) : utf8proc_totitle(code)), out);
+  append_character(static_cast<std::uint32_t>(wanted == Case::upper ? utf8proc_toupper(code) : utf8proc_totitle(code)),
+                   out);
 }
 
 template <class InSet>
@@ -200,9 +202,12 @@ bool is_printable(std::uint32_t code) {
     case UTF8PROC_CATEGORY_CO:
     case UTF8PROC_CATEGORY_CN:
     case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP: return false;
-    case UTF8PROC_CATEGORY_ZS: return code == ' ';
-    default: return true;
+    case UTF8PROC_CATEGORY_ZP:
+      return false;
+    case UTF8PROC_CATEGORY_ZS:
+      return code == ' ';
+    default:
+      return true;
   }
 }
 
@@ -269,7 +274,8 @@ std::string_view strip(std::string_view text, Ends ends, std::string_view set) {
     at += c.bytes;
   }
   std::sort(codes.begin(), codes.end());
-  return strip_where(text, ends, [&](std::uint32_t code) { return std::binary_search(codes.begin(), codes.end(), code); });
+  return strip_where(text, ends,
+                     [&](std::uint32_t code) { return std::binary_search(codes.begin(), codes.end(), code); });
 }
 
 }  // namespace ridge::text::jinja

@@ -30,7 +30,7 @@ bool is_printable(std::uint32_t code);  // str.isprintable
 bool is_upper(std::uint32_t code);
 bool is_lower(std::uint32_t code);
 bool is_title(std::uint32_t code);
-bool is_line_end(std::uint32_t code);   // where str.splitlines splits
+bool is_line_end(std::uint32_t code);  // where str.splitlines splits
 
 enum class Case { upper, lower, title };
 std::string to_case(std::string_view text, Case wanted);  // every character; final sigma as str.lower has it

@@ -16,10 +16,10 @@ namespace ridge::text {
 // of conversation.
 struct Limits {
   std::size_t source_bytes = 1 << 20;
-  std::uint64_t steps = 20'000'000;        // nodes evaluated, items looked at
-  std::uint64_t bytes = 1'000'000'000;     // of all text and containers made on the way, freed ones included
+  std::uint64_t steps = 20'000'000;     // nodes evaluated, items looked at
+  std::uint64_t bytes = 1'000'000'000;  // of all text and containers made on the way, freed ones included
   std::size_t output_bytes = 256'000'000;
-  int depth = 600;                         // of expressions, blocks and macro calls inside each other
+  int depth = 600;  // of expressions, blocks and macro calls inside each other
 };
 
 namespace jinja {

@@ -14,7 +14,8 @@ struct Hint : ValueNode {
 };
 
 int checked_depth(int inner) {
-  if (inner >= max_value_depth) fail_input("chat template: values nested deeper than {} are not accepted", max_value_depth);
+  if (inner >= max_value_depth)
+    fail_input("chat template: values nested deeper than {} are not accepted", max_value_depth);
   return inner + 1;
 }
 
@@ -37,7 +38,9 @@ Value Value::undefined(std::string hint) {
   return value;
 }
 
-std::string_view Value::hint() const { return node_ ? static_cast<const Hint*>(node_.get())->text : std::string_view(); }
+std::string_view Value::hint() const {
+  return node_ ? static_cast<const Hint*>(node_.get())->text : std::string_view();
+}
 
 Value Value::none() {
   Value value;
@@ -131,10 +134,16 @@ void append_number(char tag, Number number, std::string& out) {
 
 bool append_map_key(const Value& key, std::string& out) {
   switch (key.kind()) {
-    case ValueKind::undefined: out += 'u'; return true;
-    case ValueKind::none: out += 'n'; return true;
+    case ValueKind::undefined:
+      out += 'u';
+      return true;
+    case ValueKind::none:
+      out += 'n';
+      return true;
     case ValueKind::boolean:
-    case ValueKind::integer: append_number('i', key.as_integer(), out); return true;
+    case ValueKind::integer:
+      append_number('i', key.as_integer(), out);
+      return true;
     case ValueKind::real: {
       double number = key.as_real();
       bool whole = number >= -9223372036854775808.0 && number < 9223372036854775808.0 && number == std::floor(number);
@@ -155,7 +164,8 @@ bool append_map_key(const Value& key, std::string& out) {
       append_number('o', reinterpret_cast<std::uintptr_t>(key.node().get()), out);
       return true;
     case ValueKind::list:
-    case ValueKind::map: return false;
+    case ValueKind::map:
+      return false;
   }
   return false;
 }

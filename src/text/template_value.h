@@ -33,7 +33,7 @@ class ValueMap;
 
 class Value {
  public:
-  Value() = default;  // undefined
+  Value() = default;                         // undefined
   static Value undefined(std::string hint);  // `hint` is the error message if the template uses the value
   static Value none();
   static Value boolean(bool value);

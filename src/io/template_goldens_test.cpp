@@ -1,6 +1,4 @@
 // Rendered text against what Jinja2 3.1.6 renders in transformers' environment (tools/make_template_goldens.py).
-#include "text/template.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -12,11 +10,18 @@
 #include "base/error.h"
 #include "io/template_json.h"
 #include "text/chat.h"
+#include "text/template.h"
 
-namespace ridge::text {
+namespace ridge::io {
 namespace {
 
 using nlohmann::ordered_json;
+using text::ChatRequest;
+using text::ChatTemplates;
+using text::ChatTemplateSource;
+using text::Template;
+using text::Value;
+using text::ValueMap;
 
 const std::string goldens = std::string(RIDGE_SOURCE_DIR) + "/tests/goldens/templates/";
 
@@ -35,7 +40,7 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
-Value value_of(const ordered_json& json) { return io::template_value_from_json(json.dump(), "test"); }
+Value value_of(const ordered_json& json) { return template_value_from_json(json.dump(), "test"); }
 
 ValueMap map_of(const ordered_json& json) {
   ValueMap map;
@@ -96,7 +101,8 @@ void check_snippets(const std::string& name) {
       ASSERT_EQ(failure.fault(), Fault::input) << source << "\n" << error;
     }
     if (test.contains("unsupported")) {
-      EXPECT_NE(error.find(test["unsupported"].get<std::string>()), std::string::npos) << source << "\n" << shown << error;
+      EXPECT_NE(error.find(test["unsupported"].get<std::string>()), std::string::npos) << source << "\n"
+                                                                                       << shown << error;
     } else if (test.contains("text")) {
       EXPECT_EQ(error, "") << source << "\nexpected: " << test["text"];
       if (error.empty()) {
@@ -118,4 +124,4 @@ void check_snippets(const std::string& name) {
 TEST(Template, snippets_render_as_jinja2_does) { check_snippets("snippets"); }
 
 }  // namespace
-}  // namespace ridge::text
+}  // namespace ridge::io
