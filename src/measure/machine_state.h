@@ -21,8 +21,8 @@ LoadMark load_mark(const std::filesystem::path& proc_stat, std::span<const int> 
 // not tell. The kernel counts in hundredths of a second: moments closer than 0.1 s say little.
 std::optional<double> taken_by_others(const LoadMark& begin, const LoadMark& end);
 
-// The clock of the core this runs on, now, in Hz: a chain of additions that depend on each other takes one cycle each.
-// Takes about 0.2 ms. The best of a few tries, since being interrupted only makes it look slower.
+// The clock of the core this runs on, now, in Hz: a chain of exclusive ors that depend on each other takes one cycle
+// each. Takes about 0.2 ms. The best of a few tries, since being interrupted only makes it look slower.
 double clock_hertz();
 
 }  // namespace ridge::measure

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t page = 4096;
 constexpr std::int64_t most_memory = std::int64_t(1) << 30;
-constexpr std::int64_t quick_bytes_per_thread = 256 << 20;  // one thread reads that in about 20 ms
-constexpr std::int64_t assumed_last_level = 32 << 20;       // where the machine does not tell
+constexpr std::int64_t most_bytes_per_thread = 256 << 20;  // one thread reads that in about 20 ms
+constexpr std::int64_t assumed_last_level = 32 << 20;      // where the machine does not tell
 
 std::int64_t cache_bytes(const hw::Cpu& cpu, int level, std::int64_t otherwise) {  // of one instance
   for (const hw::Cache& c : cpu.caches)
@@ -34,14 +34,18 @@ std::int64_t last_level(const hw::Cpu& cpu, int threads) {
 int areas(hw::Traffic traffic) {
   switch (traffic) {
     case hw::Traffic::read:
-    case hw::Traffic::write:
-      return 1;
-    case hw::Traffic::copy:
-      return 2;
-    case hw::Traffic::triad:
-      return 3;
+    case hw::Traffic::write: return 1;
+    case hw::Traffic::copy: return 2;
+    case hw::Traffic::triad: return 3;
   }
   fail_bug("traffic {}", int(traffic));
+}
+
+// Reads are measured at every size. Writes and copies bound fewer calls: of few points they are measured in a cache and
+// in memory.
+bool is_measured(hw::Traffic traffic, std::size_t size_index, std::size_t sizes, Points points) {
+  if (points == Points::all || traffic == hw::Traffic::read) return true;
+  return traffic != hw::Traffic::triad && (size_index + 1 == sizes || size_index + 1 == sizes / 2);
 }
 
 // The part of a working set that one thread handles: each area is split among the threads.
@@ -76,13 +80,12 @@ std::int64_t memory_needed(const hw::Cpu& cpu) {
   return std::max(std::min(wanted, hw::available_memory_bytes() / 4), std::int64_t(2) << 20);
 }
 
-std::vector<std::int64_t> working_sets(const hw::Cpu& cpu, int threads, hw::Thoroughness thoroughness,
-                                       std::int64_t most) {
+std::vector<std::int64_t> working_sets(const hw::Cpu& cpu, int threads, Points points, std::int64_t most) {
   const std::int64_t first = cache_bytes(cpu, 1, 32 << 10) * threads, second = cache_bytes(cpu, 2, 1 << 20) * threads;
   const std::int64_t last = last_level(cpu, threads);
-  if (thoroughness == hw::Thoroughness::quick) most = std::min(most, quick_bytes_per_thread * threads);
+  most = std::min(most, most_bytes_per_thread * threads);
   std::vector<std::int64_t> sizes = {first * 2 / 3, second * 2 / 3, last / 2, last, last * 2, last * 4};
-  if (thoroughness == hw::Thoroughness::full)
+  if (points == Points::all)
     for (std::int64_t more :
          {first / 3, first * 3 / 2, second / 3, second * 3 / 2, last / 4, last * 3 / 4, last * 3 / 2, last * 3})
       sizes.push_back(more);
@@ -93,23 +96,27 @@ std::vector<std::int64_t> working_sets(const hw::Cpu& cpu, int threads, hw::Thor
   return sizes;
 }
 
-// Reads are measured at every size. Writes and copies bound fewer calls: quick mode measures them in a cache and in
-// memory. Where a traffic has several kernels, the best one at a size counts: a ceiling is what is reachable.
-void measure_bandwidth(hw::Ceilings& out, WorkingMemory& memory, ThreadPool& pool, hw::Thoroughness thoroughness,
-                       const std::function<void()>& step_done) {
-  const auto sizes = working_sets(hw::cpu(), pool.threads(), thoroughness, std::int64_t(memory.bytes().size()));
+int count_points(int threads, Points points, std::int64_t memory_bytes) {
+  const std::size_t sizes = working_sets(hw::cpu(), threads, points, memory_bytes).size();
+  std::size_t count = rate_kernels().size();
+  for (std::size_t i = 0; i < sizes; ++i)
+    for (const TrafficKernel& kernel : traffic_kernels()) count += is_measured(kernel.traffic, i, sizes, points);
+  return int(count);
+}
+
+// Where a traffic has several kernels, the best one at a size counts: a ceiling is what is reachable.
+void measure_bandwidth(hw::Ceilings& out, WorkingMemory& memory, ThreadPool& pool, Points points, const Budget& budget,
+                       const std::function<void()>& point_done) {
+  const auto sizes = working_sets(hw::cpu(), pool.threads(), points, std::int64_t(memory.bytes().size()));
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const bool ends = i + 1 == sizes.size() || i == sizes.size() / 2 - 1;
     std::map<hw::Traffic, hw::Spread> best;
     for (const TrafficKernel& kernel : traffic_kernels()) {
-      const bool quick = thoroughness == hw::Thoroughness::quick;
-      if (quick && kernel.traffic == hw::Traffic::triad) continue;
-      if (quick && kernel.traffic != hw::Traffic::read && !ends) continue;
-      const hw::Spread s = measure_one(budget_of(thoroughness), kernel, memory, pool, sizes[i]);
+      if (!is_measured(kernel.traffic, i, sizes.size(), points)) continue;
+      const hw::Spread s = measure_one(budget, kernel, memory, pool, sizes[i]);
       if (s.best > best[kernel.traffic].best) best[kernel.traffic] = s;
+      point_done();
     }
     for (const auto& [traffic, spread] : best) out.bandwidth.push_back({traffic, pool.threads(), sizes[i], spread});
-    step_done();
   }
 }
 

@@ -40,8 +40,7 @@ inline V multiply_add(V a, V b, V c) {
 
 // Multiply and add apart, in the vectors that every machine of the kind has (SSE2, NEON): what the compiler makes of
 // plain loops at best.
-template <class Lane>
-struct Multiplies {
+template <class Lane> struct Multiplies {
   typedef Lane V __attribute__((vector_size(16)));
   static V load(const std::byte* p) {
     V v;

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -13,7 +13,6 @@
 #include "measure/machine_state.h"
 #include "measure/memory.h"
 #include "measure/timer.h"
-#include "probe/kernels.h"
 #include "probe/measure_parts.h"
 #include "probe/working_memory.h"
 
@@ -28,17 +27,21 @@ bool machine_is_quiet() {
   return getloadavg(&load, 1) == 1 && load < 0.3 * double(hw::cpu().allowed.size());
 }
 
-std::set<int> thread_counts(int threads, hw::Thoroughness thoroughness) {
-  std::set<int> counts = {1, threads};
-  if (thoroughness == hw::Thoroughness::full)
-    for (int n = 2; n < threads; n *= 2) counts.insert(n);
-  return counts;
-}
+struct Plan {  // how much is measured with each number of threads
+  std::map<int, Points> by_threads;
+  int points = 0;
+  Budget budget;
+};
 
-int steps(const std::set<int>& counts, hw::Thoroughness thoroughness, std::int64_t memory_bytes) {
-  std::size_t all = counts.size() * rate_kernels().size();
-  for (int n : counts) all += working_sets(hw::cpu(), n, thoroughness, memory_bytes).size();
-  return int(all);
+Plan plan(int threads, hw::Thoroughness thoroughness, std::int64_t memory_bytes) {
+  const bool full = thoroughness == hw::Thoroughness::full;
+  Plan p;
+  if (full)
+    for (int n = 2; n < threads; n *= 2) p.by_threads[n] = Points::few;
+  p.by_threads[1] = p.by_threads[threads] = full ? Points::all : Points::few;
+  for (const auto& [n, points] : p.by_threads) p.points += count_points(n, points, memory_bytes);
+  p.budget = budget_for(full ? 25 : 1.6, p.points);
+  return p;
 }
 
 }  // namespace
@@ -52,20 +55,19 @@ hw::Ceilings measure_ceilings(int threads, hw::Thoroughness thoroughness) {
   out.measured_at_s = std::int64_t(std::time(nullptr));
   const measure::LoadMark begin = measure::load_mark();
   WorkingMemory memory(memory_needed(hw::cpu()));
-  const std::set<int> counts = thread_counts(threads, thoroughness);
+  const Plan p = plan(threads, thoroughness, std::int64_t(memory.bytes().size()));
   std::optional<Progress> bar;
-  if (thoroughness == hw::Thoroughness::full)
-    bar.emplace("probing", steps(counts, thoroughness, std::int64_t(memory.bytes().size())));
-  const auto step_done = [&] {
+  if (thoroughness == hw::Thoroughness::full) bar.emplace("probing", p.points);
+  const auto point_done = [&] {
     if (bar) bar->advance();
   };
-  for (auto n = counts.rbegin(); n != counts.rend();
-       ++n) {  // most threads first: they are the ones to touch the memory
-    ThreadPool pool(*n);
-    if (n == counts.rbegin()) memory.fill(pool);
-    measure_bandwidth(out, memory, pool, thoroughness, step_done);
-    measure_rates(out, pool, thoroughness, step_done);
-    measure_dispatch(out, pool, thoroughness);
+  for (auto n = p.by_threads.rbegin(); n != p.by_threads.rend();
+       ++n) {  // most first: they are the ones to touch the memory
+    ThreadPool pool(n->first);
+    if (n == p.by_threads.rbegin()) memory.fill(pool);
+    measure_bandwidth(out, memory, pool, n->second, p.budget, point_done);
+    measure_rates(out, pool, n->second, p.budget, point_done);
+    measure_dispatch(out, pool);
   }
   out.clock_hertz = measure::clock_hertz();
   out.taken_by_others = measure::taken_by_others(begin, measure::load_mark());

@@ -22,8 +22,7 @@ namespace {
 using hw::Arithmetic, hw::Traffic;
 
 struct EveryIsa {  // runs a body with what the machine has, then with less and less
-  template <class Body>
-  static void run(Body body) {
+  template <class Body> static void run(Body body) {
     std::string before;
     for (const std::string& name : hw::forbidden()) before += name + ",";
     for (const char* names : {"", "avx512", "avx2"}) {
@@ -108,19 +107,18 @@ hw::Cpu big_machine() {  // 2 sockets, 8 last-level caches of 32 MiB, each for 8
 
 TEST(WorkingSets, CoverCachesAndMemory) {
   constexpr std::int64_t MiB = 1 << 20, lots = std::int64_t(64) << 30;
-  for (auto mode : {hw::Thoroughness::quick, hw::Thoroughness::full})
+  for (auto points : {Points::few, Points::all})
     for (int threads : {1, 64}) {
-      const auto sizes = working_sets(big_machine(), threads, mode, lots);
+      const auto sizes = working_sets(big_machine(), threads, points, lots);
       ASSERT_GE(sizes.size(), 5u);
       EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
       EXPECT_LE(sizes.front(), (32 << 10) * threads);
       EXPECT_EQ(sizes.back(), threads == 1 ? 128 * MiB : 1024 * MiB);  // four times what these threads have as cache
       for (std::int64_t size : sizes) EXPECT_EQ(size % 4096, 0);
     }
-  const auto small = working_sets(big_machine(), 64, hw::Thoroughness::full, 16 * MiB);
+  const auto small = working_sets(big_machine(), 64, Points::all, 16 * MiB);
   EXPECT_LE(small.back(), 16 * MiB);
-  EXPECT_FALSE(
-      working_sets(hw::Cpu{}, 1, hw::Thoroughness::quick, lots).empty());  // a machine that does not tell its caches
+  EXPECT_FALSE(working_sets(hw::Cpu{}, 1, Points::few, lots).empty());  // a machine that does not tell its caches
 }
 
 hw::Spread exactly(double v) { return {v, v, v, v, 10}; }

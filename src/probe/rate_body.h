@@ -10,8 +10,7 @@ inline void multiply(V& sum, V& a, V& b) {
   sum = Products::add(sum, a, b);
 }
 
-template <class Products>
-inline double multiply_chains(std::int64_t iterations, const std::byte* random) {
+template <class Products> inline double multiply_chains(std::int64_t iterations, const std::byte* random) {
   V a = load(random), b = load(random + 128);
   V s0 = a, s1 = b, s2 = a, s3 = b, s4 = a, s5 = b, s6 = a, s7 = b, s8 = a, s9 = b, s10 = a, s11 = b;
   for (std::int64_t i = 0; i < iterations; ++i) {

@@ -12,14 +12,10 @@ namespace {
 const std::byte* operands(hw::Arithmetic kind) {
   const Operands& all = random_operands();
   switch (kind) {
-    case hw::Arithmetic::f64:
-      return all.doubles;
-    case hw::Arithmetic::bf16:
-      return all.bf16;
-    case hw::Arithmetic::int8:
-      return all.bytes;
-    default:
-      return all.floats;
+    case hw::Arithmetic::f64: return all.doubles;
+    case hw::Arithmetic::bf16: return all.bf16;
+    case hw::Arithmetic::int8: return all.bytes;
+    default: return all.floats;
   }
 }
 
@@ -31,30 +27,30 @@ double seconds_of(ThreadPool& pool, ThreadPool::ShareBody body) {
 
 }  // namespace
 
-// Quick mode measures the instruction expected to be best of each kind, full mode all of them.
-void measure_rates(hw::Ceilings& out, ThreadPool& pool, hw::Thoroughness thoroughness,
-                   const std::function<void()>& step_done) {
+// Of few points: the instruction expected to be best of each kind. Else all of them.
+void measure_rates(hw::Ceilings& out, ThreadPool& pool, Points points, const Budget& budget,
+                   const std::function<void()>& point_done) {
   constexpr std::int64_t iterations = 1000;
   std::set<hw::Arithmetic> done;
   for (const RateKernel& kernel : rate_kernels()) {
-    if (!done.insert(kernel.kind).second && thoroughness == hw::Thoroughness::quick) continue;
+    if (!done.insert(kernel.kind).second && points == Points::few) continue;
     std::atomic<double> kept{0};
     const double amount = kernel.ops_per_iteration * double(iterations) * pool.threads();
-    const hw::Spread rate = sample_rate(budget_of(thoroughness), amount, [&](std::int64_t rounds) {
+    const hw::Spread rate = sample_rate(budget, amount, [&](std::int64_t rounds) {
       pool.run([&](int, int) {
         kept.store(kernel.run(iterations * rounds, operands(kernel.kind)), std::memory_order_relaxed);
       });
     });
     out.rates.push_back({kernel.kind, pool.threads(), std::string(kernel.instruction), rate});
-    step_done();
+    point_done();
   }
 }
 
 // Handing out work costs what a short piece of it takes longer on all threads than on one: the others have to hear of
 // it, and the caller of them. The piece is a few microseconds of arithmetic, as a small call of a model is.
-void measure_dispatch(hw::Ceilings& out, ThreadPool& pool, hw::Thoroughness thoroughness) {
+void measure_dispatch(hw::Ceilings& out, ThreadPool& pool) {
   constexpr std::int64_t iterations = 2000;
-  const int samples = thoroughness == hw::Thoroughness::full ? 3000 : 500;
+  constexpr int samples = 1000;
   std::atomic<double> kept{0};
   const RateKernel kernel = rate_kernels()[0];
   const auto piece = [&](int, int) {

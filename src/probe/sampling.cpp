@@ -11,9 +11,9 @@
 
 namespace ridge::probe {
 
-Budget budget_of(hw::Thoroughness thoroughness) {
-  if (thoroughness == hw::Thoroughness::full) return {.samples = 100, .fewest = 10, .seconds = 0.25, .sample_s = 3e-3};
-  return {.samples = 12, .fewest = 3, .seconds = 0.025, .sample_s = 1.5e-3};
+Budget budget_for(double seconds, int points) {
+  // A quarter goes to warming up and to points that are slow even at the fewest samples.
+  return {.seconds = std::clamp(0.75 * seconds / std::max(points, 1), 0.005, 0.25)};
 }
 
 hw::Spread sample_rate(const Budget& budget, double amount, const std::function<void(std::int64_t rounds)>& run) {

@@ -7,12 +7,14 @@
 namespace ridge::probe {
 
 struct Budget {
-  int samples = 30;        // at most
-  int fewest = 3;          // at least, whatever they take
-  double seconds = 0.25;   // for one point
-  double sample_s = 2e-3;  // what one sample should take at least
+  int samples = 100;         // at most
+  int fewest = 3;            // at least, whatever they take
+  double seconds = 0.25;     // for one point
+  double sample_s = 1.5e-3;  // what one sample should take at least
 };
-Budget budget_of(hw::Thoroughness thoroughness);
+
+// What each of `points` may take so that all of them together take about `seconds`.
+Budget budget_for(double seconds, int points);
 
 // Calls `run(rounds)` until the budget is used up and returns `amount` of one round per second. Rounds are chosen so
 // that a sample is long enough for the clock.

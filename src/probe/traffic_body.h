@@ -3,8 +3,7 @@
 constexpr std::int64_t step = 8 * width;
 constexpr std::int64_t prefetch_ahead = 4096;  // bytes; a page, since hardware prefetchers stop at its end
 
-template <bool prefetch>
-inline std::uint64_t read_slice(const Slice& s) {
+template <bool prefetch> inline std::uint64_t read_slice(const Slice& s) {
   V sum[8];
   for (V& v : sum) v = zero();
   for (const std::byte *p = s.in, *end = s.in + s.bytes; p < end; p += step) {
@@ -16,14 +15,12 @@ inline std::uint64_t read_slice(const Slice& s) {
   return fold(sum[0]);
 }
 
-template <bool past_caches>
-inline void put(std::byte* p, V v) {
+template <bool past_caches> inline void put(std::byte* p, V v) {
   if constexpr (past_caches) stream(p, v);
   else store(p, v);
 }
 
-template <bool past_caches>
-inline std::uint64_t write_slice(const Slice& s) {
+template <bool past_caches> inline std::uint64_t write_slice(const Slice& s) {
   const V value = load(s.in);
   for (std::byte *p = s.out, *end = s.out + s.bytes; p < end; p += step)
     for (int k = 0; k < 8; ++k) put<past_caches>(p + k * width, value);
@@ -31,8 +28,7 @@ inline std::uint64_t write_slice(const Slice& s) {
   return fold(value);
 }
 
-template <bool past_caches>
-inline std::uint64_t copy_slice(const Slice& s) {
+template <bool past_caches> inline std::uint64_t copy_slice(const Slice& s) {
   for (std::int64_t i = 0; i < s.bytes; i += step) {
     V v[8];
     for (int k = 0; k < 8; ++k) v[k] = load(s.in + i + k * width);

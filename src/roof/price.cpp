@@ -29,7 +29,8 @@ Machine machine(const hw::Ceilings& c, int threads, std::int64_t step_bytes, std
   m.read = required(c.bytes_per_s(Traffic::read, threads, step_bytes), "read bandwidth", c);
   m.cache_copy = required(c.bytes_per_s(Traffic::copy, threads, activation_bytes), "copy bandwidth", c);
   const double f32 = required(c.ops_per_s(Arithmetic::f32, threads), "f32 arithmetic", c);
-  auto rate = [&](Arithmetic kind) { return c.ops_per_s(kind, threads).value_or(f32); };
+  // Narrower operands can be widened: where the narrow instruction is missing or slow, float32 does them.
+  const auto rate = [&](Arithmetic kind) { return std::max(c.ops_per_s(kind, threads).value_or(f32), f32); };
   m.ops[int(ir::Unit::f32)] = f32;
   m.ops[int(ir::Unit::bf16)] = rate(Arithmetic::bf16);
   m.ops[int(ir::Unit::f16)] = rate(Arithmetic::f16);

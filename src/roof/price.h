@@ -27,8 +27,8 @@ struct Machine {
 };
 
 // `step_bytes`: weights and state that one step reads; where a cache holds them, its bandwidth bounds.
-// `activation_bytes`: the arena. A unit without a ceiling of its own gets that of f32. Fails (machine) where the
-// ceilings lack what is needed.
+// `activation_bytes`: the arena. A unit without a ceiling of its own, or with a lower one, gets that of f32. Fails
+// (machine) where the ceilings lack what is needed.
 Machine machine(const hw::Ceilings& ceilings, int threads, std::int64_t step_bytes, std::int64_t activation_bytes);
 
 struct Price {
