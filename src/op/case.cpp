@@ -52,22 +52,28 @@ static std::vector<std::byte> encode_normal(CaseInputs& c, DType dtype, std::int
 }
 
 ir::Value CaseInputs::activation(std::string name, Shape shape, float scale) {
-  return keep(program.input(std::move(name), DType::f32, shape), encode_normal(*this, DType::f32, elements(shape, sizes_), 1, scale));
+  const ir::Value v = program.input(std::move(name), DType::f32, shape);
+  if (fill_ == Contents::none) return v;
+  return keep(v, encode_normal(*this, DType::f32, elements(shape, sizes_), 1, scale));
 }
 ir::Value CaseInputs::activation_q8(std::string name, Shape shape) {
   const std::int64_t columns = shape[-1].size;
-  return keep(program.input(std::move(name), DType::q8_act, shape),
-              encode_normal(*this, DType::q8_act, elements(shape, sizes_) / columns, columns, 1));
+  const ir::Value v = program.input(std::move(name), DType::q8_act, shape);
+  if (fill_ == Contents::none) return v;
+  return keep(v, encode_normal(*this, DType::q8_act, elements(shape, sizes_) / columns, columns, 1));
 }
 ir::Value CaseInputs::weight(std::string name, DType dtype, Shape shape, float scale) {
   const std::int64_t columns = shape[-1].size, rows = elements(shape, sizes_) / columns;
-  ir::Value v = program.weight(std::move(name), dtype, shape);
+  const ir::Value v = program.weight(std::move(name), dtype, shape);
+  if (fill_ == Contents::none) return v;
   if (info(dtype).encode) return keep(v, encode_normal(*this, dtype, rows, columns, scale));
   return keep(v, random_blocks(dtype, rows * (row_bytes(dtype, columns) / info(dtype).block_bytes), seed_));
 }
 ir::Value CaseInputs::state(std::string name, DType dtype, Shape shape) {
   const std::int64_t columns = shape[-1].size;
-  return keep(program.state(std::move(name), dtype, shape), encode_normal(*this, dtype, elements(shape, sizes_) / columns, columns, 1));
+  const ir::Value v = program.state(std::move(name), dtype, shape);
+  if (fill_ == Contents::none) return v;
+  return keep(v, encode_normal(*this, dtype, elements(shape, sizes_) / columns, columns, 1));
 }
 ir::Value CaseInputs::ints(std::string name, Shape shape, std::vector<std::int32_t> contents) {
   if (std::int64_t(contents.size()) != elements(shape, sizes_)) fail_bug("case input {}: {} values for {}", name, contents.size(), shape.text());

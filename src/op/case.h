@@ -10,10 +10,12 @@
 
 namespace ridge::op {
 
+enum class Contents : std::uint8_t { filled, none };  // none: only the program is wanted, as `ridge support` does
+
 // Makes the values of a case and their contents, from a seed.
 class CaseInputs {
  public:
-  explicit CaseInputs(std::uint64_t seed, Sizes sizes) : sizes_(sizes), seed_(seed) {}
+  CaseInputs(std::uint64_t seed, Sizes sizes, Contents contents = Contents::filled) : sizes_(sizes), seed_(seed), fill_(contents) {}
 
   ir::Program program;
   const Sizes& sizes() const { return sizes_; }
@@ -26,6 +28,9 @@ class CaseInputs {
   ir::Value ints(std::string name, Shape shape, std::vector<std::int32_t> contents);
   ir::Value bytes(std::string name, Shape shape, std::vector<std::byte> contents);  // dtype u8
 
+  // Turns a recorded output into q8_act, as the pass fuse_quantize does.
+  void store_q8(ir::Value out) { program[out].dtype = DType::q8_act; }
+
   const std::vector<std::byte>& contents(ir::Value v) const { return contents_[std::size_t(v.id)]; }
   float normal();  // the next of the case's own random numbers
 
@@ -33,6 +38,7 @@ class CaseInputs {
   ir::Value keep(ir::Value v, std::vector<std::byte> contents);
   Sizes sizes_;
   std::uint64_t seed_;
+  Contents fill_;
   std::vector<std::vector<std::byte>> contents_;
 };
 

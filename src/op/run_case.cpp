@@ -18,7 +18,7 @@ View CaseRun::bind(ir::Value v, std::vector<std::byte>& storage) const {
   return view;
 }
 
-CaseRun::CaseRun(const Case& c, const ir::Target& target, ThreadPool& pool, std::uint64_t seed)
+CaseRun::CaseRun(const Case& c, const ir::Target& target, ThreadPool& pool, std::uint64_t seed, Place place)
     : inputs_(seed, c.sizes), pool_(pool) {
   c.record(inputs_);
   ir::Program& p = inputs_.program;
@@ -42,7 +42,10 @@ CaseRun::CaseRun(const Case& c, const ir::Target& target, ThreadPool& pool, std:
     }
     in_.push_back(view);
   }
-  for (ir::Value v : call().out) out_.push_back(bind(v, storage_[std::size_t(p.first_version(v).id)]));
+  for (ir::Value v : call().out) {
+    const bool shared = place == Place::in_place && out_.empty();
+    out_.push_back(bind(v, storage_[std::size_t((shared ? call().in[0] : p.first_version(v)).id)]));
+  }
   scratch_.resize(std::size_t(choice_.scratch_bytes) + 64);
 }
 
