@@ -33,7 +33,7 @@ OutputFile::OutputFile(const std::filesystem::path& path) : name_(path.string())
   if (!straight) temporary_ = fmt::format("{}.part-{}", name_, ::getpid());
   const int flags = straight ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   descriptor_ = ::open(straight ? name_.c_str() : temporary_.c_str(), flags, 0666);
-  if (descriptor_ < 0) fail_input("{}: cannot be written: {}", straight ? name_ : temporary_, std::strerror(errno));
+  if (descriptor_ < 0) fail_input("{}: cannot be written: {}", name_, std::strerror(errno));
 }
 
 OutputFile::~OutputFile() {

@@ -9,7 +9,7 @@ A case file (tests/cli/*.txt) is a transcript. Each command is one test:
     ! note: <number> tensors                       what stderr must hold
     ? 2                                            the exit code, when it is not 0
 
-In expected lines <number> stands for one number (1 180.5, 1,180, -3e-4), <word> for text without spaces, <any> for anything within
+In expected lines <number> stands for one number (1 180.5, -3e-4), <word> for text without spaces, <any> for anything within
 the line, and a line that is only `...` (or `! ...`) for any lines. `\\#`, `\\$`, `\\!`, `\\?`, `\\>` begin lines that start so; blank lines at the
 end of a block do not count. Commands of a file share one empty folder, where they run; `ridge` is on the PATH, RIDGE_MODEL is the
 example model and CASES this folder. --accept rewrites the expectations of commands that differ with what they do now: read the diff.
@@ -27,8 +27,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 TIMEOUT_S = 120
+SPACE = "[ \u00a0\u2009\u202f]"  # a space in a case stands for the narrow ones in numbers, too
 WILD = {
-    "<number>": r"[-+]?\d{1,3}(?:[ ,\u202f]\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?",
+    "<number>": rf"[-+]?(?:\d{{1,3}}(?:{SPACE}\d{{3}})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?",
     "<word>": r"\S+",
     "<any>": r".*",
 }
@@ -85,7 +86,7 @@ def parse(text):
 
 def pattern(line):
     parts = re.split("(" + "|".join(WILD) + ")", line)
-    return "".join(f"(?:{WILD[part]})" if part in WILD else re.escape(part) for part in parts)
+    return "".join(f"(?:{WILD[part]})" if part in WILD else re.escape(part).replace(r"\ ", SPACE) for part in parts)
 
 
 def matches(expected, actual):
@@ -115,11 +116,17 @@ def rendered(stdout, stderr, code):
     return ([escaped(line) for line in stdout] + [f"! {line}".rstrip() for line in stderr] + ([f"? {code}"] if code else []))
 
 
+def as_expected(expected, actual):
+    """The actual lines, those that some expected line matches written as that line: a diff then shows what differs."""
+    return [next((e for e in expected if e != ANY_LINES and re.fullmatch(pattern(e), line)), line) for line in actual]
+
+
 def differences(case, stdout, stderr, code):
     if matches(case.stdout, stdout) and matches(case.stderr, stderr) and code == case.code:
         return []
-    return list(difflib.unified_diff(rendered(case.stdout, case.stderr, case.code), rendered(stdout, stderr, code),
-                                     "expected", "actual", lineterm="", n=100))[2:]
+    expected = rendered(case.stdout, case.stderr, case.code)
+    actual = rendered(as_expected(case.stdout, stdout), as_expected(case.stderr, stderr), code)
+    return list(difflib.unified_diff(expected, actual, lineterm="", n=2))[2:]
 
 
 def run_file(path, ridge, accept):

@@ -108,10 +108,10 @@ class Logits(unittest.TestCase):
                 self.assertLessEqual(max(each), worst)
 
     def test_divergence_of_exact_activations(self):
-        self.check_divergence(1e-6, 1e-5, *EXACT)
+        self.check_divergence(1e-8, 1e-6, *EXACT)
 
     def test_divergence_of_the_default_path(self):
-        self.check_divergence(3e-3, 5e-2, *DEFAULT)
+        self.check_divergence(4e-3, 0.1, *DEFAULT)  # llama.cpp at these positions: mean 2.9e-3 to 3.5e-3, at most 6.2e-2
 
 
 class Perplexity(unittest.TestCase):
