@@ -10,7 +10,7 @@
 #include "engine/kv_pool.h"
 #include "model/shapes.h"
 #include "program/memory_plan.h"
-#include "roof/price.h"
+#include "roof/priced_program.h"
 
 namespace ridge::cli {
 namespace {
@@ -95,26 +95,21 @@ int explain_verb(std::vector<std::string> arguments) {
   const std::string before = r.program.text();
   const auto passes = program::run_passes(r.program, target, flags.skip_passes);
 
-  const ir::Step step = ir::Step::of(work.spans(), work.sizes().rows, d.config.window);
-  double step_bytes = 0;
-  for (const ir::Call& c : r.program.calls()) {
-    const ir::Cost cost = c.op->cost(r.program, c);
-    step_bytes += cost.weight_bytes.at(step) + cost.state_bytes.at(step);
-  }
   const hw::Ceilings ceilings = ceilings_of(on, threads);
-  const program::MemoryPlan plan = program::plan_memory(r.program, work.sizes(), 0);
-  const roof::Machine machine = roof::machine(ceilings, threads, std::int64_t(step_bytes), plan.arena_bytes);
+  const roof::PricedProgram priced(r.program, d.config.window, program::plan_memory(r.program, work.sizes(), 0).arena_bytes);
+  const ir::Step step = priced.step(work.spans(), work.sizes().rows);
+  const roof::Machine machine = priced.machine_for(step, ceilings, threads);
+  const std::vector<roof::Price> prices = priced.calls(step, machine);
 
   roof::Total total;
   std::vector<std::string> order;
   std::map<std::string, std::pair<roof::Total, std::int64_t>> by_role;
-  std::vector<roof::Price> prices;
-  for (const ir::Call& c : r.program.calls()) {
-    prices.push_back(roof::price(c.op->cost(r.program, c), step, machine));
-    total.add(prices.back());
-    if (!by_role.contains(role(c))) order.push_back(role(c));
-    auto& [sum, count] = by_role[role(c)];
-    sum.add(prices.back());
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    const std::string key = role(r.program.calls()[i]);
+    total.add(prices[i]);
+    if (!by_role.contains(key)) order.push_back(key);
+    auto& [sum, count] = by_role[key];
+    sum.add(prices[i]);
     ++count;
   }
   const roof::Price all = total.sum();
