@@ -8,11 +8,16 @@ namespace ridge::engine {
 
 std::string_view name(FinishReason reason) {
   switch (reason) {
-    case FinishReason::none: return "none";
-    case FinishReason::stop: return "stop";
-    case FinishReason::length: return "length";
-    case FinishReason::cancelled: return "cancelled";
-    case FinishReason::error: return "error";
+    case FinishReason::none:
+      return "none";
+    case FinishReason::stop:
+      return "stop";
+    case FinishReason::length:
+      return "length";
+    case FinishReason::cancelled:
+      return "cancelled";
+    case FinishReason::error:
+      return "error";
   }
   return "?";
 }
@@ -22,18 +27,23 @@ namespace {
 void check_prompt(std::span<const std::int32_t> tokens, std::int64_t vocabulary, std::int64_t context) {
   if (tokens.empty()) fail_input("the prompt has no tokens; accepted: at least 1");
   if (std::int64_t(tokens.size()) >= context)
-    fail_input("the prompt has {} tokens and the context holds {}, one of them to generate; shorten the prompt, raise --context, "
-               "or keep only its last tokens with --truncate",
-               tokens.size(), context);
+    fail_input(
+        "the prompt has {} tokens and the context holds {}, one of them to generate; shorten the prompt, raise "
+        "--context, "
+        "or keep only its last tokens with --truncate",
+        tokens.size(), context);
   for (std::size_t i = 0; i < tokens.size(); ++i)
     if (tokens[i] < 0 || tokens[i] >= vocabulary)
-      fail_input("token {} of the prompt is {}; accepted: 0 to {}, the model's vocabulary", i, tokens[i], vocabulary - 1);
+      fail_input("token {} of the prompt is {}; accepted: 0 to {}, the model's vocabulary", i, tokens[i],
+                 vocabulary - 1);
 }
 
 }  // namespace
 
 Engine::Engine(Runner& runner, std::span<const std::int32_t> end_tokens)
-    : runner_(runner), end_tokens_(end_tokens.begin(), end_tokens.end()), pool_(runner.capacity().blocks(), runner.capacity().block_tokens) {
+    : runner_(runner),
+      end_tokens_(end_tokens.begin(), end_tokens.end()),
+      pool_(runner.capacity().blocks(), runner.capacity().block_tokens) {
   const auto most = std::size_t(runner.capacity().sequences);
   plan_.shares.reserve(most), plan_.preempted.reserve(most), events_.reserve(most), spans_.reserve(most);
 }

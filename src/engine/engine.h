@@ -22,11 +22,11 @@ struct Request {
   SamplingParams sampling;
 };
 
-struct Event {                       // what a step did for one sequence
+struct Event {  // what a step did for one sequence
   SequenceId id = 0;
-  std::int32_t token = -1;           // the next one, an end token included; -1: there is none (error)
+  std::int32_t token = -1;                   // the next one, an end token included; -1: there is none (error)
   FinishReason finish = FinishReason::none;  // not none: the sequence is gone
-  std::string error;                 // with FinishReason::error: what happened, with the call it happened in
+  std::string error;                         // with FinishReason::error: what happened, with the call it happened in
 };
 
 struct StepReport {                    // of the last step, for prices and metrics

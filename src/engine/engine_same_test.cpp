@@ -12,7 +12,9 @@ struct Scene {
   const char* file;
   ir::Activations activations;
 };
-void PrintTo(const Scene& s, std::ostream* out) { *out << s.file << (s.activations == ir::Activations::f32 ? " f32" : " int8"); }
+void PrintTo(const Scene& s, std::ostream* out) {
+  *out << s.file << (s.activations == ir::Activations::f32 ? " f32" : " int8");
+}
 
 class SameTokens : public testing::TestWithParam<Scene> {
  protected:
@@ -50,13 +52,15 @@ TEST_P(SameTokens, InBatchesChunksAndThreads) {
   const std::vector<int> arrives = {0, 0, 1, 2, 2, 9, 10, 11, 30};
   for (const auto& [sequences, batch_tokens, threads] : {std::tuple{9, 512, 3}, {4, 7, 2}, {2, 2, 1}}) {
     Machine m(open(), {.context = 64, .sequences = sequences, .batch_tokens = batch_tokens}, options(), threads);
-    EXPECT_EQ(run_all(m.engine, requests(m.runner.vocabulary()), arrives), want) << sequences << ", " << batch_tokens << ", " << threads;
+    EXPECT_EQ(run_all(m.engine, requests(m.runner.vocabulary()), arrives), want)
+        << sequences << ", " << batch_tokens << ", " << threads;
   }
 }
 
 TEST_P(SameTokens, PreemptedOrNot) {
   const std::vector<Outcome> want = alone();
-  Machine m(open(), {.context = 64, .sequences = 9, .batch_tokens = 128, .cache_tokens = 96, .block_tokens = 4}, options());
+  Machine m(open(), {.context = 64, .sequences = 9, .batch_tokens = 128, .cache_tokens = 96, .block_tokens = 4},
+            options());
   const std::vector<Request> all = requests(m.runner.vocabulary());
   std::vector<Outcome> outcomes(all.size());
   for (const Request& r : all) m.engine.add(r);
@@ -73,7 +77,8 @@ TEST_P(SameTokens, PreemptedOrNot) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engine, SameTokens,
-                         testing::Values(Scene{"llama3.f32.gguf", ir::Activations::f32}, Scene{"llama_256.q4_0.gguf", ir::Activations::int8},
+                         testing::Values(Scene{"llama3.f32.gguf", ir::Activations::f32},
+                                         Scene{"llama_256.q4_0.gguf", ir::Activations::int8},
                                          Scene{"llama_256.q8_0.gguf", ir::Activations::f32}));
 
 }  // namespace

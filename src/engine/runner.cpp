@@ -49,8 +49,9 @@ class FirstNotFinite : public program::Observer {
 
 Runner::Runner(model::Loaded& model, const Capacity& capacity) : model_(model), capacity_(checked(capacity)) {
   const model::LoadOptions &is = model.options(), wants = for_generation(is, capacity_, vocabulary());
-  const bool good = is.max_tokens >= wants.max_tokens && is.max_sequences >= wants.max_sequences && is.max_rows >= wants.max_rows &&
-                    is.max_adjusts >= wants.max_adjusts && is.context >= wants.context && is.kv_blocks >= wants.kv_blocks &&
+  const bool good = is.max_tokens >= wants.max_tokens && is.max_sequences >= wants.max_sequences &&
+                    is.max_rows >= wants.max_rows && is.max_adjusts >= wants.max_adjusts &&
+                    is.context >= wants.context && is.kv_blocks >= wants.kv_blocks &&
                     is.kv_block_size == wants.kv_block_size;
   if (!good) fail_bug("the model was loaded for a smaller capacity than its runner is asked for");
 }
@@ -87,7 +88,8 @@ std::string Runner::blame_for_missing_token() {
   model_.executor().run(&watch);
   if (!watch.found().empty()) return fmt::format("{} is the first to yield a value that is not finite", watch.found());
   const ir::Program& p = model_.program();
-  return fmt::format("{} found no token to draw: every one is forbidden", p.calls()[std::size_t(p[model_.sampled()].producer)].text());
+  return fmt::format("{} found no token to draw: every one is forbidden",
+                     p.calls()[std::size_t(p[model_.sampled()].producer)].text());
 }
 
 }  // namespace ridge::engine

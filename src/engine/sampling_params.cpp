@@ -18,7 +18,8 @@ void expect_token(std::int32_t token, std::string_view field, std::int64_t vocab
 }
 
 void check_numbers(const SamplingParams& p) {
-  expect(std::isfinite(p.temperature) && p.temperature >= 0, "temperature", p.temperature, "0 (greedy) or a positive number");
+  expect(std::isfinite(p.temperature) && p.temperature >= 0, "temperature", p.temperature,
+         "0 (greedy) or a positive number");
   expect(p.top_k >= 0, "top_k", p.top_k, "0 (all tokens) or a positive number");
   expect(p.top_p > 0 && p.top_p <= 1, "top_p", p.top_p, "above 0, at most 1");
   expect(p.min_p >= 0 && p.min_p <= 1, "min_p", p.min_p, "0 to 1");
@@ -50,7 +51,8 @@ void check_biases(const SamplingParams& p, std::int64_t vocabulary) {
 
 // Each token at most once, as the op wants it; what was said of one token twice adds up.
 void merge_biases(std::vector<LogitBias>& biases) {
-  std::stable_sort(biases.begin(), biases.end(), [](const LogitBias& a, const LogitBias& b) { return a.token < b.token; });
+  std::stable_sort(biases.begin(), biases.end(),
+                   [](const LogitBias& a, const LogitBias& b) { return a.token < b.token; });
   std::vector<LogitBias> merged;
   for (const LogitBias& b : biases)
     if (!merged.empty() && merged.back().token == b.token) merged.back().bias += b.bias;

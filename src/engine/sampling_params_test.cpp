@@ -26,14 +26,16 @@ std::string refusal(const std::function<void(SamplingParams&)>& change) {
 TEST(SamplingParams, DefaultsAndBordersAreAccepted) {
   EXPECT_EQ(refusal([](SamplingParams&) {}), "");
   EXPECT_EQ(refusal([](SamplingParams& p) {
-              p.temperature = 2, p.top_k = 1000, p.top_p = 1e-6f, p.min_p = 1, p.repetition_penalty = 0.5f, p.frequency_penalty = -2,
-              p.presence_penalty = 2, p.logit_bias = {{99, -INFINITY}, {0, -100}}, p.stop = {"\n"}, p.stop_ids = {99}, p.max_tokens = 1;
+              p.temperature = 2, p.top_k = 1000, p.top_p = 1e-6f, p.min_p = 1, p.repetition_penalty = 0.5f,
+              p.frequency_penalty = -2, p.presence_penalty = 2, p.logit_bias = {{99, -INFINITY}, {0, -100}},
+              p.stop = {"\n"}, p.stop_ids = {99}, p.max_tokens = 1;
             }),
             "");
 }
 
 TEST(SamplingParams, RefusalsNameTheFieldAndWhatIsAccepted) {
-  EXPECT_EQ(refusal([](SamplingParams& p) { p.temperature = -1; }), "temperature is -1; accepted: 0 (greedy) or a positive number");
+  EXPECT_EQ(refusal([](SamplingParams& p) { p.temperature = -1; }),
+            "temperature is -1; accepted: 0 (greedy) or a positive number");
   EXPECT_NE(refusal([](SamplingParams& p) { p.temperature = NAN; }), "");
   EXPECT_NE(refusal([](SamplingParams& p) { p.temperature = INFINITY; }), "");
   EXPECT_NE(refusal([](SamplingParams& p) { p.top_k = -1; }), "");
@@ -47,7 +49,9 @@ TEST(SamplingParams, RefusalsNameTheFieldAndWhatIsAccepted) {
   EXPECT_NE(refusal([](SamplingParams& p) { p.stop = {""}; }), "");
   EXPECT_NE(refusal([](SamplingParams& p) { p.stop.assign(65, "x"); }), "");
   EXPECT_NE(refusal([](SamplingParams& p) { p.stop_ids = {-1}; }), "");
-  EXPECT_EQ(refusal([](SamplingParams& p) { p.logit_bias = {{100, 1}}; }),
+  EXPECT_EQ(refusal([](SamplingParams& p) {
+              p.logit_bias = {{100, 1}};
+            }),
             "logit_bias names token 100; accepted: 0 to 99, the model's vocabulary");
   EXPECT_NE(refusal([](SamplingParams& p) { p.logit_bias = {{1, INFINITY}}; }), "");
   EXPECT_NE(refusal([](SamplingParams& p) { p.logit_bias.assign(1025, {1, 1}); }), "");

@@ -20,10 +20,10 @@ namespace ridge::engine {
 
 enum class Phase : std::uint8_t { waiting, running };
 
-struct Progress {            // what the scheduler knows of a sequence
-  std::int64_t tokens = 0;   // known so far: the prompt and what was generated
-  std::int64_t cached = 0;   // of these, how many have their keys and values in the cache; less than `tokens`
-  std::int64_t blocks = 0;   // held
+struct Progress {           // what the scheduler knows of a sequence
+  std::int64_t tokens = 0;  // known so far: the prompt and what was generated
+  std::int64_t cached = 0;  // of these, how many have their keys and values in the cache; less than `tokens`
+  std::int64_t blocks = 0;  // held
   Phase phase = Phase::waiting;
 };
 
@@ -33,11 +33,11 @@ struct Limits {
   std::int64_t block_tokens = 32;
 };
 
-struct Share {                    // one sequence's part of a step
-  std::int32_t sequence = 0;      // its index in the list that was planned for
-  std::int64_t first = 0;         // position of its first token in this step
-  std::int64_t count = 0;         // tokens
-  bool wants_token = false;       // its last known token is among them: the logits of that row are wanted
+struct Share {                // one sequence's part of a step
+  std::int32_t sequence = 0;  // its index in the list that was planned for
+  std::int64_t first = 0;     // position of its first token in this step
+  std::int64_t count = 0;     // tokens
+  bool wants_token = false;   // its last known token is among them: the logits of that row are wanted
 };
 
 struct StepPlan {

@@ -74,7 +74,8 @@ TEST(Scheduler, AdmissionKeepsBlocksThatRunningPromptsStillNeed) {
 
 TEST(Scheduler, NobodyOvertakesTheFirstInLine) {
   const Limits limits{.batch_tokens = 64, .sequences = 4, .block_tokens = 4};
-  const StepPlan p = plan({{.tokens = 9, .cached = 8, .blocks = 3, .phase = running}, {.tokens = 40}, {.tokens = 1}}, 5, limits);
+  const StepPlan p =
+      plan({{.tokens = 9, .cached = 8, .blocks = 3, .phase = running}, {.tokens = 40}, {.tokens = 1}}, 5, limits);
   EXPECT_EQ(counts_by_sequence(p, 3), (std::vector<std::int64_t>{1, 0, 0}));
 }
 
@@ -136,7 +137,9 @@ class Simulation {
     BlockTable table;
   };
 
-  std::int64_t pick(std::int64_t from, std::int64_t to) { return std::uniform_int_distribution<std::int64_t>(from, to)(random_); }
+  std::int64_t pick(std::int64_t from, std::int64_t to) {
+    return std::uniform_int_distribution<std::int64_t>(from, to)(random_);
+  }
 
   void arrive() {
     Life l;

@@ -15,10 +15,10 @@ struct Sequence {
   SequenceId id = 0;
   std::vector<std::int32_t> tokens;  // the prompt, then what was generated; room for `limit` of them
   std::int64_t prompt_tokens = 0;
-  std::int64_t limit = 0;            // with this many tokens it ends
+  std::int64_t limit = 0;  // with this many tokens it ends
   SamplingParams sampling;
   TokenCounts counts;
-  BlockTable blocks;                 // room for the blocks of `limit` tokens
+  BlockTable blocks;  // room for the blocks of `limit` tokens
 };
 
 }  // namespace ridge::engine

@@ -17,12 +17,17 @@ inline std::string golden(const std::string& name) { return std::string(RIDGE_SO
 
 struct InMemory {  // a model without files
   model::Description description;
-  std::vector<std::shared_ptr<std::vector<float>>> memory;  // what its tensors point into
+  std::vector<std::shared_ptr<std::vector<float>>> memory;  // what its tensors point into; the embedding first
+
+  void spoil(std::int32_t token, float value) {  // its embedding holds this, so whoever reads it has no logits
+    (*memory[0])[std::size_t(token) * std::size_t(description.config.hidden)] = value;
+  }
 };
 
 // An engine with all that it stands on.
 struct Machine {
-  Machine(const InMemory& m, Capacity capacity, model::LoadOptions options = {}, int threads = 2, std::vector<std::int32_t> end_tokens = {})
+  Machine(const InMemory& m, Capacity capacity, model::LoadOptions options = {}, int threads = 2,
+          std::vector<std::int32_t> end_tokens = {})
       : Machine(m.description, capacity, std::move(options), threads, std::move(end_tokens)) {
     memory = m.memory;
   }
@@ -33,7 +38,8 @@ struct Machine {
         runner(model, capacity),
         engine(runner, end_tokens) {}
 
-  static model::Loaded load(model::Description description, const Capacity& capacity, const model::LoadOptions& options, ThreadPool& pool) {
+  static model::Loaded load(model::Description description, const Capacity& capacity, const model::LoadOptions& options,
+                            ThreadPool& pool) {
     const model::LoadOptions all = for_generation(options, checked(capacity), description.config.vocab);
     return model::Loaded(std::move(description), all, pool);
   }
@@ -51,14 +57,26 @@ inline InMemory bigram_model(const std::vector<std::vector<float>>& logits) {
   const std::size_t n = logits.size();
   InMemory m;
   model::Description& d = m.description;
-  d.config = {.architecture = "llama", .name = "bigram", .layers = 0, .hidden = std::int64_t(n), .ffn = 32, .vocab = std::int64_t(n),
-              .heads = 1, .kv_heads = 1, .head_dim = 2, .context = 4096, .norm_eps = 0, .rope = {.dims = 2}, .attention_scale = 1};
+  d.config = {.architecture = "llama",
+              .name = "bigram",
+              .layers = 0,
+              .hidden = std::int64_t(n),
+              .ffn = 32,
+              .vocab = std::int64_t(n),
+              .heads = 1,
+              .kv_heads = 1,
+              .head_dim = 2,
+              .context = 4096,
+              .norm_eps = 0,
+              .rope = {.dims = 2},
+              .attention_scale = 1};
   std::vector<float> unit(n * n, 0.0f), head(n * n), ones(n, 1.0f);
   for (std::size_t t = 0; t < n; ++t) unit[t * n + t] = 1;
   for (std::size_t t = 0; t < n; ++t)
     for (std::size_t j = 0; j < n; ++j) head[j * n + t] = logits[t][j] / std::sqrt(float(n));
   const auto add = [&](const std::string& name, std::vector<float> values, std::vector<std::int64_t> shape) {
-    const auto bytes = std::as_bytes(std::span(*m.memory.emplace_back(std::make_shared<std::vector<float>>(std::move(values)))));
+    const auto bytes =
+        std::as_bytes(std::span(*m.memory.emplace_back(std::make_shared<std::vector<float>>(std::move(values)))));
     d.tensors[name] = {DType::f32, std::move(shape), bytes, "the test's " + name};
   };
   add("token_embd", unit, {std::int64_t(n), std::int64_t(n)});
@@ -82,7 +100,8 @@ struct Outcome {
 };
 
 // Runs all requests to their ends, request i joining after step arrives[i] (at once where there is none).
-inline std::vector<Outcome> run_all(Engine& engine, const std::vector<Request>& requests, std::vector<int> arrives = {}) {
+inline std::vector<Outcome> run_all(Engine& engine, const std::vector<Request>& requests,
+                                    std::vector<int> arrives = {}) {
   arrives.resize(requests.size(), 0);
   std::vector<Outcome> outcomes(requests.size());
   std::vector<SequenceId> ids(requests.size(), 0);

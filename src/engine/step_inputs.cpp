@@ -19,7 +19,8 @@ struct TokenRows {
       const std::int64_t position = share.first + i;
       tokens[row + i] = sequence.tokens[std::size_t(position)];
       positions[row + i] = std::int32_t(position);
-      slots[row + i] = std::int32_t(sequence.blocks[std::size_t(position / block_tokens)] * block_tokens + position % block_tokens);
+      slots[row + i] =
+          std::int32_t(sequence.blocks[std::size_t(position / block_tokens)] * block_tokens + position % block_tokens);
     }
   }
 };
@@ -27,7 +28,7 @@ struct TokenRows {
 }  // namespace
 
 void write_step(program::Executor& executor, const model::Batch& batch, std::span<const Share> shares,
-                 std::span<const Sequence> sequences, std::int64_t block_tokens) {
+                std::span<const Sequence> sequences, std::int64_t block_tokens) {
   executor.bind(sizes_of(shares));
   const auto ints = [&](ir::Value v) { return executor.view(v).as<std::int32_t>(); };
   const TokenRows to{ints(batch.tokens), ints(batch.positions), ints(batch.slots)};

@@ -13,6 +13,6 @@ namespace ridge::engine {
 // token), query_start, context_len and block tables. Sequences must hold the blocks of their share (KvPool::grow).
 // Allocates nothing.
 void write_step(program::Executor& executor, const model::Batch& batch, std::span<const Share> shares,
-                 std::span<const Sequence> sequences, std::int64_t block_tokens);
+                std::span<const Sequence> sequences, std::int64_t block_tokens);
 
 }  // namespace ridge::engine
