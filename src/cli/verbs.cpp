@@ -9,6 +9,8 @@ constexpr Verb all[] = {
     {"inspect", "what is in a model file, and the memory it needs", inspect_verb},
     {"logits", "the logits of given token ids, as safetensors", logits_verb},
     {"perplexity", "how well a model predicts a text", perplexity_verb},
+    {"run", "answer a prompt, or chat", run_verb},
+    {"template", "render conversations with a model's chat template", template_verb},
     {"tokenize", "text to token ids", tokenize_verb},
 };
 

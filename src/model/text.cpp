@@ -1,7 +1,9 @@
 #include "model/text.h"
 
 #include "base/error.h"
+#include "io/chat_template_files.h"
 #include "io/tokenizer_gguf.h"
+#include "io/tokenizer_json.h"
 
 namespace ridge::model {
 namespace {
@@ -27,12 +29,13 @@ text::Tokenizer load_tokenizer(const io::ModelFiles& files) {
     if (!io::has_tokenizer(*m)) fail_input("{}: holds no tokenizer (tokenizer.ggml.model)", m->file());
     return text::Tokenizer(io::read_gguf_tokenizer(*m));
   }
-  fail_input("{}: no tokenizer was found", files.path.string());
+  return text::Tokenizer(io::load_tokenizer(files.path));
 }
 
 text::ChatTemplateSource chat_template_source(const io::ModelFiles& files, const text::Tokenizer* tokenizer) {
+  if (!files.gguf()) return io::read_chat_templates(files.path);
   text::ChatTemplateSource source;
-  if (const io::GgufMetadata* m = files.gguf()) add_gguf_templates(source, *m);
+  add_gguf_templates(source, *files.gguf());
   if (tokenizer) {
     add_special(source, *tokenizer, "bos_token", tokenizer->bos());
     add_special(source, *tokenizer, "eos_token", tokenizer->eos());
