@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/load_single.h"
+#include "cli/load_for_steps.h"
 #include "cli/step.h"
 #include "cli/verb.h"
 #include "io/json_bounded.h"
@@ -47,12 +47,12 @@ int logits_verb(std::vector<std::string> arguments) {
   const std::vector<std::int32_t> ids = read_ids(ids_file);
   ThreadPool pool(flags.thread_count());
   if (flags.context == 0) flags.context = std::int64_t(ids.size());
-  const auto model = load_single(flags, std::int64_t(ids.size()), step, all ? Rows::all : Rows::last, pool);
-  SingleSequence sequence(*model);
+  const auto model = load_for_steps(flags, {.longest = std::int64_t(ids.size()), .tokens = step, .rows = all ? Rows::all : Rows::last}, pool);
+  Stepper sequence(*model);
   std::vector<float> values;
   for (std::size_t at = 0; at < ids.size();) {
     const std::size_t n = std::min<std::size_t>(ids.size() - at, std::size_t(step));
-    const View rows = sequence.append(std::span(ids).subspan(at, n), all ? Want::all_rows : Want::last_row);
+    const View rows = sequence.append(std::span<const std::int32_t>(ids).subspan(at, n), all ? Want::all_rows : Want::last_row);
     at += n;
     if (all || at == ids.size()) values.insert(values.end(), rows.as<float>(), rows.as<float>() + rows.rows() * rows.columns());
   }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
-#include "cli/load_single.h"
+#include "cli/load_for_steps.h"
 #include "cli/step.h"
 #include "cli/verb.h"
 #include "model/text.h"
@@ -51,7 +51,7 @@ int perplexity_verb(std::vector<std::string> arguments) {
   flags.context = window;
 
   ThreadPool pool(flags.thread_count());
-  const auto model = load_single(flags, window, window, Rows::all, pool);
+  const auto model = load_for_steps(flags, {.longest = window, .tokens = window, .rows = Rows::all}, pool);
   const text::Tokenizer tokenizer = model::load_tokenizer(*model->description().files);
   const std::span<const text::TokenId> lead_ids = tokenizer.prefix();  // a beginning-of-sequence token, mostly none
   const std::vector<text::TokenId> ids = tokenizer.encode(read_text(text_file));
@@ -61,7 +61,7 @@ int perplexity_verb(std::vector<std::string> arguments) {
   if (windows == 0) fail_input("{}: {} tokens; a window takes {}", text_file, ids.size(), fresh);
   if (most_windows > 0) windows = std::min(windows, most_windows);
 
-  SingleSequence sequence(*model);
+  Stepper sequence(*model);
   double all = 0, half = 0;
   std::int64_t all_count = 0, half_count = 0, done = 0;
   Progress progress("perplexity", windows);

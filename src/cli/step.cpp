@@ -3,30 +3,56 @@
 #include "base/error.h"
 
 namespace ridge::cli {
+namespace {
 
-View SingleSequence::append(std::span<const std::int32_t> ids, Want want, program::Observer* observer) {
-  const std::int64_t n = std::int64_t(ids.size()), vocab = m_.config().vocab;
-  if (length_ + n > m_.options().context)
-    fail_input("{} tokens do not fit a context of {}; see --context", length_ + n, m_.options().context);
+void check_part(const model::Loaded& m, const Stepper::Part& part, std::int64_t length) {
+  const std::int64_t n = std::int64_t(part.ids.size()), vocab = m.config().vocab;
+  if (length + n > m.options().context) fail_input("{} tokens do not fit a context of {}; see --context", length + n, m.options().context);
   for (std::int64_t i = 0; i < n; ++i)
-    if (ids[i] < 0 || ids[i] >= vocab) fail_input("token id {} at place {} is outside the vocabulary of {}", ids[i], length_ + i, vocab);
+    if (part.ids[std::size_t(i)] < 0 || part.ids[std::size_t(i)] >= vocab)
+      fail_input("token id {} at place {} is outside the vocabulary of {}", part.ids[std::size_t(i)], length + i, vocab);
+}
 
+}  // namespace
+
+std::vector<ir::Span> Stepper::spans(std::span<const Part> parts) const {
+  std::vector<ir::Span> list;
+  for (const Part& p : parts) list.push_back({std::int64_t(p.ids.size()), length_[p.sequence]});
+  return list;
+}
+
+View Stepper::append(std::span<const Part> parts, Want want, program::Observer* observer) {
+  std::int64_t tokens = 0;
+  for (const Part& p : parts) {
+    check_part(m_, p, length_[p.sequence]);
+    tokens += std::int64_t(p.ids.size());
+  }
   program::Executor& e = m_.executor();
   const model::Batch& b = m_.batch();
-  const std::int64_t rows = want == Want::all_rows ? n : 1;
-  e.bind({n, 1, rows});
+  const std::int64_t sequences = std::int64_t(parts.size());
+  e.bind({tokens, sequences, want == Want::all_rows ? tokens : sequences});
   auto ints = [&](ir::Value v) { return e.view(v).as<std::int32_t>(); };
-  for (std::int64_t i = 0; i < n; ++i) {
-    ints(b.tokens)[i] = ids[i];
-    ints(b.positions)[i] = ints(b.slots)[i] = std::int32_t(length_ + i);  // the sequence owns the pool: slot = position
-  }
-  for (std::int64_t r = 0; r < rows; ++r) ints(b.wanted)[r] = std::int32_t(n - rows + r);
-  ints(b.sequences.query_start)[0] = 0, ints(b.sequences.query_start)[1] = std::int32_t(n);
-  ints(b.sequences.context_len)[0] = std::int32_t(length_ + n);
   const View table = e.view(b.sequences.block_table);
-  for (std::int64_t i = 0; i < table.columns(); ++i) table.as<std::int32_t>()[i] = std::int32_t(i);
+  const std::int64_t page = m_.options().kv_block_size;
+  std::int64_t at = 0, row = 0;
+  ints(b.sequences.query_start)[0] = 0;
+  for (std::int64_t s = 0; s < sequences; ++s) {
+    const Part& p = parts[std::size_t(s)];
+    std::int64_t& length = length_[p.sequence];
+    const std::int64_t first_block = std::int64_t(p.sequence) * table.columns();
+    for (std::int32_t id : p.ids) {
+      ints(b.tokens)[at] = id;
+      ints(b.positions)[at] = std::int32_t(length);
+      ints(b.slots)[at] = std::int32_t(first_block * page + length);
+      if (want == Want::all_rows) ints(b.wanted)[row++] = std::int32_t(at);
+      ++at, ++length;
+    }
+    if (want == Want::last_row) ints(b.wanted)[row++] = std::int32_t(at - 1);
+    ints(b.sequences.query_start)[s + 1] = std::int32_t(at);
+    ints(b.sequences.context_len)[s] = std::int32_t(length);
+    for (std::int64_t i = 0; i < table.columns(); ++i) table.row_as<std::int32_t>(s)[i] = std::int32_t(first_block + i);
+  }
   e.run(observer);
-  length_ += n;
   return e.view(m_.logits());
 }
 

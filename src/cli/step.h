@@ -1,8 +1,9 @@
-// One sequence through a loaded model, step by step: what logits, perplexity, bench and profile need. Serving many is
-// the engine's.
+// Sequences through a loaded model, step by step, without an engine's policy: what logits, perplexity, bench and profile
+// need. Each sequence owns its part of the pool from the start.
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "model/loaded.h"
 #include "program/executor.h"
@@ -11,19 +12,27 @@ namespace ridge::cli {
 
 enum class Want : std::uint8_t { all_rows, last_row };
 
-class SingleSequence {
+class Stepper {
  public:
-  explicit SingleSequence(model::Loaded& m) : m_(m) {}
+  explicit Stepper(model::Loaded& m) : m_(m), length_(std::size_t(m.options().max_sequences)) {}
 
-  // Appends ids (at most the loaded step's tokens) to the sequence, runs, and returns the logits of the wanted rows,
-  // (R, V), valid until the next call. Fails (input) on an id outside the vocabulary or a full context.
-  View append(std::span<const std::int32_t> ids, Want want, program::Observer* observer = nullptr);
-  void restart(std::int64_t length = 0) { length_ = length; }  // forgets all but the first `length` tokens
-  std::int64_t length() const { return length_; }
+  struct Part {
+    std::size_t sequence = 0;
+    std::span<const std::int32_t> ids;
+  };
+  // Appends each part's ids to its sequence, runs one step, and returns the logits of the wanted rows in the parts'
+  // order, (R, V), valid until the next call. Fails (input) on an id outside the vocabulary or a full context.
+  View append(std::span<const Part> parts, Want want, program::Observer* observer = nullptr);
+  View append(std::span<const std::int32_t> ids, Want want) {  // to sequence 0
+    const Part part{0, ids};
+    return append({&part, 1}, want);
+  }
+  void restart(std::int64_t length = 0) { std::fill(length_.begin(), length_.end(), length); }  // forgets what comes after
+  std::vector<ir::Span> spans(std::span<const Part> parts) const;  // what the step of these parts is, before it runs
 
  private:
   model::Loaded& m_;
-  std::int64_t length_ = 0;
+  std::vector<std::int64_t> length_;
 };
 
 }  // namespace ridge::cli

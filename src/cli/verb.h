@@ -19,6 +19,9 @@ struct Verb {
 std::span<const Verb> verbs();
 
 // One line each here and in verbs.cpp.
+int bench_verb(std::vector<std::string> arguments);
+int profile_verb(std::vector<std::string> arguments);
+int support_verb(std::vector<std::string> arguments);
 int run_verb(std::vector<std::string> arguments);
 int inspect_verb(std::vector<std::string> arguments);
 int probe_verb(std::vector<std::string> arguments);

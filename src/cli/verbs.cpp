@@ -4,12 +4,15 @@ namespace ridge::cli {
 namespace {
 
 constexpr Verb all[] = {
-    {"probe", "what this machine can do at most, measured; or a named GPU's datasheet", probe_verb},
+    {"bench", "op cases, or a whole model, beside their bounds", bench_verb},
     {"explain", "price every call of a step, without running it", explain_verb},
     {"inspect", "what is in a model file, and the memory it needs", inspect_verb},
     {"logits", "the logits of given token ids, as safetensors", logits_verb},
     {"perplexity", "how well a model predicts a text", perplexity_verb},
+    {"probe", "what this machine can do at most, measured; or a named GPU's datasheet", probe_verb},
+    {"profile", "every call of a step, measured beside predicted", profile_verb},
     {"run", "answer a prompt, or chat", run_verb},
+    {"support", "which op runs on which types, by which kernel", support_verb},
     {"template", "render conversations with a model's chat template", template_verb},
     {"tokenize", "text to token ids", tokenize_verb},
 };

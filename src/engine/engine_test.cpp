@@ -98,7 +98,7 @@ TEST(Engine, LogitsThatAreNotNumbersEndOneSequenceAndNameTheCall) {
     EXPECT_EQ(o[0], (Outcome{{1, 2, 3, 4}, FinishReason::length}));
     EXPECT_EQ(o[1].tokens, (std::vector<std::int32_t>{4, 5}));
     EXPECT_EQ(o[1].finish, FinishReason::error);
-    EXPECT_EQ(o[1].error, "no token at position 3: call 0 embedding is the first to yield a value that is not finite");
+    EXPECT_EQ(o[1].error, "no token at position 3: call 1 embedding is the first to yield a value that is not finite");
     EXPECT_EQ(o[2], (Outcome{{7, 0, 1, 2}, FinishReason::length}));
   }
 }

@@ -10,7 +10,10 @@ std::string Where::text() const {
   return part.empty() ? fmt::format("layer {}", layer) : fmt::format("layer {} / {}", layer, part);
 }
 
-std::string Call::text() const { return fmt::format("call {} {} ({})", id, op->name, where.text()); }
+std::string Call::text() const {
+  const std::string place = where.text();
+  return fmt::format("call {} {}{}", id, op->name, place.empty() ? "" : " (" + place + ")");
+}
 
 Value Program::new_value(ValueInfo info) {
   values_.push_back(std::move(info));

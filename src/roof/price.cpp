@@ -74,6 +74,11 @@ std::string limiter_text(const Price& p, const Machine& m) {
   fail_bug("limiter {}", int(p.limiter));
 }
 
+Price price_alone(const ir::Cost& cost, const ir::Step& step, const hw::Ceilings& ceilings, int threads) {
+  constexpr std::int64_t beyond_caches = std::int64_t(1) << 40;
+  return price(cost, step, machine(ceilings, threads, beyond_caches, beyond_caches));
+}
+
 void Total::add(const Price& p) {
   total_.bound += p.bound, total_.estimate += p.estimate, total_.low += p.low, total_.high += p.high;
   total_.flops += p.flops, total_.memory_bytes += p.memory_bytes, total_.activation_bytes += p.activation_bytes;

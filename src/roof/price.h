@@ -50,6 +50,9 @@ Price price(const ir::Cost& cost, const ir::Step& step, const Machine& machine);
 // "memory read 24.1 GB/s", "compute int8 1.08 TOP/s": the limiter and the ceiling that it is.
 std::string limiter_text(const Price& price, const Machine& machine);
 
+// A call by itself whose inputs all come from memory, as `bench` runs its cases.
+Price price_alone(const ir::Cost& cost, const ir::Step& step, const hw::Ceilings& ceilings, int threads);
+
 // The sum of a step's calls: bounds, estimates and intervals add up; limiter and unit are those of most of the time.
 class Total {
  public:
