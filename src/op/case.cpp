@@ -41,7 +41,8 @@ ir::Value CaseInputs::keep(ir::Value v, std::vector<std::byte> contents) {
   return v;
 }
 
-static std::vector<std::byte> encode_normal(CaseInputs& c, DType dtype, std::int64_t rows, std::int64_t columns, float scale) {
+static std::vector<std::byte> encode_normal(CaseInputs& c, DType dtype, std::int64_t rows, std::int64_t columns,
+                                            float scale) {
   std::vector<float> row(columns);
   std::vector<std::byte> bytes(rows * row_bytes(dtype, columns));
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -76,7 +77,8 @@ ir::Value CaseInputs::state(std::string name, DType dtype, Shape shape) {
   return keep(v, encode_normal(*this, dtype, elements(shape, sizes_) / columns, columns, 1));
 }
 ir::Value CaseInputs::ints(std::string name, Shape shape, std::vector<std::int32_t> contents) {
-  if (std::int64_t(contents.size()) != elements(shape, sizes_)) fail_bug("case input {}: {} values for {}", name, contents.size(), shape.text());
+  if (std::int64_t(contents.size()) != elements(shape, sizes_))
+    fail_bug("case input {}: {} values for {}", name, contents.size(), shape.text());
   std::vector<std::byte> bytes(contents.size() * sizeof(std::int32_t));
   std::memcpy(bytes.data(), contents.data(), bytes.size());
   return keep(program.input(std::move(name), DType::i32, shape), std::move(bytes));

@@ -15,7 +15,8 @@ enum class Contents : std::uint8_t { filled, none };  // none: only the program 
 // Makes the values of a case and their contents, from a seed.
 class CaseInputs {
  public:
-  CaseInputs(std::uint64_t seed, Sizes sizes, Contents contents = Contents::filled) : sizes_(sizes), seed_(seed), fill_(contents) {}
+  CaseInputs(std::uint64_t seed, Sizes sizes, Contents contents = Contents::filled)
+      : sizes_(sizes), seed_(seed), fill_(contents) {}
 
   ir::Program program;
   const Sizes& sizes() const { return sizes_; }

@@ -13,7 +13,8 @@ View CaseRun::bind(ir::Value v, std::vector<std::byte>& storage) const {
   const ir::ValueInfo& info = inputs_.program[v];
   View view{.dtype = info.dtype, .rank = info.shape.rank};
   for (int i = 0; i < view.rank; ++i) view.dims[i] = inputs_.sizes().of(info.shape[i]);
-  if (storage.empty()) storage.assign(std::size_t(view.bytes()) + 1, std::byte(0xff));  // 0xff..: a NaN in every float type
+  if (storage.empty())
+    storage.assign(std::size_t(view.bytes()) + 1, std::byte(0xff));  // 0xff..: a NaN in every float type
   view.data = storage.data();
   return view;
 }
@@ -61,7 +62,8 @@ std::vector<std::vector<float>> CaseRun::outputs() const {
     std::vector<float> values(v.rows() * v.columns());
     for (std::int64_t r = 0; r < v.rows(); ++r) {
       if (v.dtype == DType::i32)
-        for (std::int64_t i = 0; i < v.columns(); ++i) values[r * v.columns() + i] = float(v.row_as<std::int32_t>(r)[i]);
+        for (std::int64_t i = 0; i < v.columns(); ++i)
+          values[r * v.columns() + i] = float(v.row_as<std::int32_t>(r)[i]);
       else info(v.dtype).decode(v.row(r), &values[r * v.columns()], v.columns());
     }
     all.push_back(std::move(values));

@@ -11,8 +11,9 @@ enum class Place : std::uint8_t { apart, in_place };  // in_place: out[0] lies w
 
 class CaseRun {
  public:
-  CaseRun(const Case& c, const ir::Target& target, ThreadPool& pool, std::uint64_t seed = 1, Place place = Place::apart);
-  void run();                                   // once; may be repeated where outputs lie apart
+  CaseRun(const Case& c, const ir::Target& target, ThreadPool& pool, std::uint64_t seed = 1,
+          Place place = Place::apart);
+  void run();                                       // once; may be repeated where outputs lie apart
   std::vector<std::vector<float>> outputs() const;  // decoded, in order; states in full
   const ir::KernelChoice& choice() const { return choice_; }
   const ir::Program& program() const { return inputs_.program; }

@@ -17,15 +17,14 @@ SimdLevel simd_level(const hw::Isa& isa);
 std::string_view name(SimdLevel level);
 
 // The best version that `level` allows; null ones were not compiled.
-template <class Function>
-Function at_level(SimdLevel level, Function avx512, Function avx2, Function baseline) {
+template <class Function> Function at_level(SimdLevel level, Function avx512, Function avx2, Function baseline) {
   if (level == SimdLevel::avx512 && avx512) return avx512;
   if (level != SimdLevel::baseline && avx2) return avx2;
   return baseline;
 }
 
 // In a file with several Highway targets: the version of `function` for `level`.
-#define RIDGE_AT_LEVEL(level, function)                                                                      \
+#define RIDGE_AT_LEVEL(level, function)                                                                           \
   at_level<decltype(&HWY_STATIC_DISPATCH(function))>(level, HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), \
                                                      &HWY_STATIC_DISPATCH(function))
 

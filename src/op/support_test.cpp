@@ -8,7 +8,8 @@ namespace ridge::op {
 namespace {
 
 const SupportRow* find(const std::vector<SupportRow>& rows, std::string_view op, std::string_view types) {
-  const auto it = std::find_if(rows.begin(), rows.end(), [&](const SupportRow& r) { return r.op == op && r.types == types; });
+  const auto it =
+      std::find_if(rows.begin(), rows.end(), [&](const SupportRow& r) { return r.op == op && r.types == types; });
   return it == rows.end() ? nullptr : &*it;
 }
 
@@ -24,7 +25,8 @@ TEST(support, names_each_combination_once_and_its_kernels) {
   EXPECT_TRUE(find(rows, "linear", "F32 x Q4_1 -> F32"));
   EXPECT_FALSE(find(rows, "attention", "F32 x Q4_1 -> F32"));
   for (const SupportRow& r : rows)
-    EXPECT_EQ(1, std::count_if(rows.begin(), rows.end(), [&](const SupportRow& o) { return o.op == r.op && o.types == r.types; }));
+    EXPECT_EQ(1, std::count_if(rows.begin(), rows.end(),
+                               [&](const SupportRow& o) { return o.op == r.op && o.types == r.types; }));
 }
 
 }  // namespace

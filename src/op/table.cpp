@@ -30,18 +30,10 @@ std::vector<Case> silu_gate_cases();
 
 namespace {
 constexpr Row rows[] = {
-    {&add_op, add_cases},
-    {&attention_op, attention_cases},
-    {&embedding_op, embedding_cases},
-    {&kv_store_op, kv_store_cases},
-    {&linear_op, linear_cases},
-    {&quantize_op, quantize_cases},
-    {&rms_norm_op, rms_norm_cases},
-    {&rope_angles_op, rope_angles_cases},
-    {&rope_op, rope_cases},
-    {&sampling_op, sampling_cases},
-    {&select_rows_op, select_rows_cases},
-    {&silu_gate_op, silu_gate_cases},
+    {&add_op, add_cases},           {&attention_op, attention_cases},     {&embedding_op, embedding_cases},
+    {&kv_store_op, kv_store_cases}, {&linear_op, linear_cases},           {&quantize_op, quantize_cases},
+    {&rms_norm_op, rms_norm_cases}, {&rope_angles_op, rope_angles_cases}, {&rope_op, rope_cases},
+    {&sampling_op, sampling_cases}, {&select_rows_op, select_rows_cases}, {&silu_gate_op, silu_gate_cases},
 };
 }  // namespace
 

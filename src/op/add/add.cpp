@@ -33,6 +33,8 @@ std::string describe(const ir::Params& params) {
 const ir::OpInfo add_op{
     .name = "add", .infer = infer, .cost = cost, .choose = choose, .describe = describe, .in_place = true};
 
-ir::Value add(ir::Program& p, ir::Value a, ir::Value b, AddParams params) { return p.record(add_op, {a, b}, params)[0]; }
+ir::Value add(ir::Program& p, ir::Value a, ir::Value b, AddParams params) {
+  return p.record(add_op, {a, b}, params)[0];
+}
 
 }  // namespace ridge::op

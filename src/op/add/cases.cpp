@@ -6,7 +6,8 @@ namespace {
 
 Case sum(std::int64_t tokens, std::int64_t d, float scale) {
   return {fmt::format("{}x{}, scale {}", tokens, d, scale), {.tokens = tokens}, [=](CaseInputs& in) {
-            add(in.program, in.activation("a", {Symbol::tokens, d}), in.activation("b", {Symbol::tokens, d}), {.scale = scale});
+            add(in.program, in.activation("a", {Symbol::tokens, d}), in.activation("b", {Symbol::tokens, d}),
+                {.scale = scale});
           }};
 }
 

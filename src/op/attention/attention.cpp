@@ -15,14 +15,16 @@ std::vector<ir::ValueSpec> infer(const ir::Program& p, std::span<const ir::Value
   std::int64_t kv_heads;
   if (cached(in)) {
     const Shape& state = p[in[1]].shape;
-    expect(state.rank == 5 && state[4].size == d, "attention", "the state must be (blocks, 2, heads, block_size, head_dim)");
+    expect(state.rank == 5 && state[4].size == d, "attention",
+           "the state must be (blocks, 2, heads, block_size, head_dim)");
     expect(p[in[2]].shape == Shape{Dim(Symbol::sequences, 1)} && p[in[3]].shape == Shape{Symbol::sequences} &&
                p[in[4]].shape.rank == 2 && p[in[4]].shape[0] == Dim(Symbol::sequences),
            "attention", "query_start must be (B + 1), context_len (B), block_table (B, blocks)");
     kv_heads = state[2].size;
   } else {
-    expect(in.size() == 4 && p[in[1]].shape == p[in[2]].shape && p[in[1]].shape.rank == 2 && p[in[1]].shape[0] == q[0] &&
-               p[in[1]].shape[1].size % d == 0, "attention", "k and v must be (T, kv_heads * head_dim)");
+    expect(in.size() == 4 && p[in[1]].shape == p[in[2]].shape && p[in[1]].shape.rank == 2 &&
+               p[in[1]].shape[0] == q[0] && p[in[1]].shape[1].size % d == 0,
+           "attention", "k and v must be (T, kv_heads * head_dim)");
     kv_heads = p[in[1]].shape[1].size / d;
   }
   expect(kv_heads > 0 && (q[1].size / d) % kv_heads == 0, "attention", "the kv heads must divide the query heads");
@@ -60,8 +62,12 @@ std::string describe(const ir::Params& params) {
 
 }  // namespace
 
-const ir::OpInfo attention_op{
-    .name = "attention", .infer = infer, .cost = cost, .choose = choose_attention, .describe = describe, .stores_q8 = true};
+const ir::OpInfo attention_op{.name = "attention",
+                              .infer = infer,
+                              .cost = cost,
+                              .choose = choose_attention,
+                              .describe = describe,
+                              .stores_q8 = true};
 
 ir::Value attention(ir::Program& p, ir::Value q, ir::Value state, const Sequences& s, AttentionParams params) {
   return p.record(attention_op, {q, state, s.query_start, s.context_len, s.block_table}, params)[0];

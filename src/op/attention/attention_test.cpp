@@ -52,7 +52,8 @@ class Model {  // some sequences whose keys and values are all in the cache; a s
   }
 
   // Rows of the parts, one after the other.
-  std::vector<std::byte> step(const std::vector<Part>& parts, ThreadPool& pool, DType out, SimdLevel level, bool paged = true) const {
+  std::vector<std::byte> step(const std::vector<Part>& parts, ThreadPool& pool, DType out, SimdLevel level,
+                              bool paged = true) const {
     const CacheSetup& s = setup_;
     std::vector<std::int32_t> start{0}, context, blocks;
     std::vector<float> q, k, v;
@@ -68,10 +69,13 @@ class Model {  // some sequences whose keys and values are all in the cache; a s
     }
     const std::int64_t rows = start.back(), columns = s.heads * s.d, count = std::int64_t(parts.size());
     std::vector<std::byte> result(std::size_t(rows * row_bytes(out, columns)), std::byte(0xff));
-    const View q_view = view(q.data(), DType::f32, {rows, columns}), starts = view(start.data(), DType::i32, {count + 1});
+    const View q_view = view(q.data(), DType::f32, {rows, columns}),
+               starts = view(start.data(), DType::i32, {count + 1});
     const std::vector<View> in =
-        paged ? std::vector<View>{q_view, state(), starts, view(context.data(), DType::i32, {count}), view(blocks.data(), DType::i32, {count, blocks_})}
-              : std::vector<View>{q_view, view(k.data(), DType::f32, {rows, s.kv_heads * s.d}), view(v.data(), DType::f32, {rows, s.kv_heads * s.d}), starts};
+        paged ? std::vector<View>{q_view, state(), starts, view(context.data(), DType::i32, {count}),
+                                  view(blocks.data(), DType::i32, {count, blocks_})}
+              : std::vector<View>{q_view, view(k.data(), DType::f32, {rows, s.kv_heads * s.d}),
+                                  view(v.data(), DType::f32, {rows, s.kv_heads * s.d}), starts};
     const View out_view = view(result.data(), out, {rows, columns});
     static std::vector<std::byte> scratch(std::size_t(16) << 20, std::byte(0xff));
     std::byte* const aligned = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
@@ -114,7 +118,8 @@ TEST_P(attention_bits, depend_only_on_a_query_and_its_keys) {
   const std::int64_t n = s.tokens;
   ThreadPool one(1), four(4);
   SimdLevel previous = SimdLevel::baseline;
-  for (const hw::Isa& isa : {hw::native_isa(), hw::without(hw::native_isa(), "avx512"), hw::without(hw::native_isa(), "avx2")}) {
+  for (const hw::Isa& isa :
+       {hw::native_isa(), hw::without(hw::native_isa(), "avx512"), hw::without(hw::native_isa(), "avx2")}) {
     const SimdLevel level = simd_level(isa);
     if (level == previous && level != SimdLevel::baseline) continue;
     previous = level;
@@ -132,7 +137,8 @@ TEST_P(attention_bits, depend_only_on_a_query_and_its_keys) {
       EXPECT_EQ(whole, pieces) << "growing pieces";
 
       for (std::int64_t t = n - 1; t >= 0; t = t > n - 3 ? t - 1 : t - 37) {  // decode, alone and among others
-        const std::vector<std::byte> want(whole.begin() + std::ptrdiff_t(t) * std::ptrdiff_t(row), whole.begin() + (std::ptrdiff_t(t) + 1) * std::ptrdiff_t(row));
+        const std::vector<std::byte> want(whole.begin() + std::ptrdiff_t(t) * std::ptrdiff_t(row),
+                                          whole.begin() + (std::ptrdiff_t(t) + 1) * std::ptrdiff_t(row));
         EXPECT_EQ(want, model.step({{1, t, t + 1}}, t % 2 ? one : four, out, level)) << "token " << t;
         const auto mates = model.step({{0, 0, n / 2}, {1, t, t + 1}, {2, n - 1, n}}, four, out, level);
         const auto at = mates.begin() + std::ptrdiff_t(n / 2) * std::ptrdiff_t(row);
@@ -144,12 +150,14 @@ TEST_P(attention_bits, depend_only_on_a_query_and_its_keys) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(all, attention_bits, testing::Values(
-    CacheSetup{"half", 9, 3, 64, 32, 600, DType::f16, {.head_dim = 64, .scale = 0.1f}},
-    CacheSetup{"windowed", 9, 3, 64, 32, 600, DType::f32, {.head_dim = 64, .scale = 0.1f, .window = 270}},
-    CacheSetup{"narrow", 4, 1, 32, 16, 530, DType::f16, {.head_dim = 32, .scale = 0.2f, .window = 5, .softcap = 4}},
-    CacheSetup{"odd", 2, 2, 20, 7, 300, DType::f32, {.head_dim = 20, .scale = 0.2f, .softcap = 9}},
-    CacheSetup{"shared", 14, 2, 16, 64, 320, DType::f16, {.head_dim = 16, .scale = 0.2f}}),
+INSTANTIATE_TEST_SUITE_P(
+    all, attention_bits,
+    testing::Values(
+        CacheSetup{"half", 9, 3, 64, 32, 600, DType::f16, {.head_dim = 64, .scale = 0.1f}},
+        CacheSetup{"windowed", 9, 3, 64, 32, 600, DType::f32, {.head_dim = 64, .scale = 0.1f, .window = 270}},
+        CacheSetup{"narrow", 4, 1, 32, 16, 530, DType::f16, {.head_dim = 32, .scale = 0.2f, .window = 5, .softcap = 4}},
+        CacheSetup{"odd", 2, 2, 20, 7, 300, DType::f32, {.head_dim = 20, .scale = 0.2f, .softcap = 9}},
+        CacheSetup{"shared", 14, 2, 16, 64, 320, DType::f16, {.head_dim = 16, .scale = 0.2f}}),
     [](const auto& setup) { return setup.param.name; });
 
 }  // namespace

@@ -39,7 +39,8 @@ struct Blocks {
   }
 };
 
-void record(CaseInputs& in, const Batch& batch, const Heads& h, DType state, std::int64_t block_size, AttentionParams params) {
+void record(CaseInputs& in, const Batch& batch, const Heads& h, DType state, std::int64_t block_size,
+            AttentionParams params) {
   const Blocks blocks(batch, block_size);
   const Sequences s{in.ints("query_start", {Dim(Symbol::sequences, 1)}, starts(batch.queries)),
                     in.ints("context_len", {Symbol::sequences}, batch.context),
@@ -66,7 +67,8 @@ Case uncached(std::string name, std::vector<std::int32_t> queries, Heads h, Atte
   return {fmt::format("uncached {}, {}/{} heads of {}", name, h.query, h.kv, h.d), sizes,
           [=](CaseInputs& in) {
             attention_uncached(in.program, in.activation("q", {Symbol::tokens, h.query * h.d}, 2),
-                               in.activation("k", {Symbol::tokens, h.kv * h.d}), in.activation("v", {Symbol::tokens, h.kv * h.d}),
+                               in.activation("k", {Symbol::tokens, h.kv * h.d}),
+                               in.activation("v", {Symbol::tokens, h.kv * h.d}),
                                in.ints("query_start", {Dim(Symbol::sequences, 1)}, starts(queries)), params);
           },
           2e-6};
@@ -75,7 +77,8 @@ Case uncached(std::string name, std::vector<std::int32_t> queries, Heads h, Atte
 }  // namespace
 
 std::vector<Case> attention_cases() {
-  const Batch mixed{{1, 0, 33, 1, 5}, {300, 7, 33, 16, 260}};  // decode, nothing, prefill, a block's end, a chunk's border
+  const Batch mixed{{1, 0, 33, 1, 5},
+                    {300, 7, 33, 16, 260}};  // decode, nothing, prefill, a block's end, a chunk's border
   const Heads smol{9, 3, 64};
   std::vector<Case> cases;
   for (DType type : {DType::f32, DType::f16}) {
@@ -104,7 +107,9 @@ std::vector<Case> attention_cases() {
   cases.push_back(uncached("window and softcap", {70}, {4, 2, 16}, {.window = 9, .softcap = 5}));
   cases.push_back(timed(paged("prefill 512", {{512}, {512}}, smol, DType::f16, 32)));
   cases.push_back(timed(paged("decode at 1024", {{1}, {1024}}, smol, DType::f16, 32)));
-  cases.push_back(timed(paged("8 decodes at 1024", {std::vector<std::int32_t>(8, 1), std::vector<std::int32_t>(8, 1024)}, smol, DType::f16, 32)));
+  cases.push_back(
+      timed(paged("8 decodes at 1024", {std::vector<std::int32_t>(8, 1), std::vector<std::int32_t>(8, 1024)}, smol,
+                  DType::f16, 32)));
   return cases;
 }
 

@@ -17,7 +17,9 @@ constexpr std::int64_t most_partial_bytes = 16 << 20;
 constexpr std::int64_t inline_products = 64 << 10;  // query x key x element: below it, waking others takes longer
 
 std::int64_t lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
-std::int64_t worker_bytes(const TileSize& size) { return lines(TileScratch::floats(size) * std::int64_t(sizeof(float))); }
+std::int64_t worker_bytes(const TileSize& size) {
+  return lines(TileScratch::floats(size) * std::int64_t(sizeof(float)));
+}
 std::int64_t partial_bytes(const TileSize& size, std::int64_t rows) {
   return lines(Partial::floats(size, rows) * std::int64_t(sizeof(float)));
 }
@@ -38,16 +40,23 @@ struct Memory {
   std::int64_t partial_bytes;
 };
 
-std::int64_t fixed_bytes(const Heads& heads, std::int64_t sequences, std::int64_t tokens, DType out, std::int64_t threads) {
+std::int64_t fixed_bytes(const Heads& heads, std::int64_t sequences, std::int64_t tokens, DType out,
+                         std::int64_t threads) {
   const bool keeps_rows = out == DType::q8_act && !heads.whole_blocks();
-  return lines((sequences + 1) * 8) + lines(keeps_rows ? tokens * heads.columns * 4 : 0) + threads * worker_bytes(heads.size());
+  return lines((sequences + 1) * 8) + lines(keeps_rows ? tokens * heads.columns * 4 : 0) +
+         threads * worker_bytes(heads.size());
 }
 
 class Attention {
  public:
   Attention(const ir::Bound& b, const TileKernels& kernels)
-      : b_(b), kernels_(kernels), params_(b.as<AttentionParams>()), cached_(b.in.size() == 5), heads_(find_heads(b)),
-        size_(heads_.size()), memory_(find_memory()) {}
+      : b_(b),
+        kernels_(kernels),
+        params_(b.as<AttentionParams>()),
+        cached_(b.in.size() == 5),
+        heads_(find_heads(b)),
+        size_(heads_.size()),
+        memory_(find_memory()) {}
 
   void run() {
     const std::int64_t items = list_items();
@@ -59,10 +68,12 @@ class Attention {
     } else if (few && items * most_chunks_ * part <= memory_.partial_bytes) {
       split_items(items, part);
     } else {  // the last ones, which see most keys, first
-      b_.pool.parallel_ranges(items, 1, [&](std::int64_t i, std::int64_t, int worker) { whole_item(items - 1 - i, worker); });
+      b_.pool.parallel_ranges(items, 1,
+                              [&](std::int64_t i, std::int64_t, int worker) { whole_item(items - 1 - i, worker); });
     }
     if (memory_.rows)
-      b_.pool.parallel_for(b_.out[0].rows(), [&](std::int64_t t, int) { store_row(memory_.rows + t * heads_.columns, b_.out[0], t); });
+      b_.pool.parallel_for(b_.out[0].rows(),
+                           [&](std::int64_t t, int) { store_row(memory_.rows + t * heads_.columns, b_.out[0], t); });
   }
 
  private:
@@ -166,29 +177,34 @@ class Attention {
     store(i, t, s.total);
   }
 
+  Partial part(std::int64_t index, std::int64_t chunk, int rows, std::int64_t part_bytes) const {
+    std::byte* const memory = memory_.partials + (index * most_chunks_ + chunk) * part_bytes;
+    return partial_at(reinterpret_cast<float*>(memory), rows);
+  }
+
   // Every chunk an item of its own, then merged in the same order.
   void split_items(std::int64_t items, std::int64_t part_bytes) const {
-    auto part = [&](std::int64_t index, std::int64_t chunk, int rows) {
-      return partial_at(reinterpret_cast<float*>(memory_.partials + (index * most_chunks_ + chunk) * part_bytes), rows);
-    };
     b_.pool.parallel_ranges(items * most_chunks_, 1, [&](std::int64_t i, std::int64_t, int worker) {
-      const Tile t = tile(item(i / most_chunks_));
-      const std::int64_t chunk = i % most_chunks_;
+      const std::int64_t index = i / most_chunks_, chunk = i % most_chunks_;
+      const Tile t = tile(item(index));
       if (chunk < t.first_chunk() || chunk >= t.last_chunk()) return;
       const TileScratch s = scratch(worker);
       kernels_.load_queries(t, s);
-      kernels_.attend(t, chunk, s, part(i / most_chunks_, chunk, t.rows()));
+      kernels_.attend(t, chunk, s, part(index, chunk, t.rows(), part_bytes));
     });
-    b_.pool.parallel_ranges(items, most_chunks_ < 64 ? items : 1, [&](std::int64_t begin, std::int64_t end, int worker) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const Item at = item(i);
-        const Tile t = tile(at);
-        const Partial total = scratch(worker).total;
-        clear(size_, t.rows(), total);
-        for (std::int64_t c = t.first_chunk(); c < t.last_chunk(); ++c) kernels_.merge(size_, t.rows(), part(i, c, t.rows()), total);
-        store(at, t, total);
-      }
+    const std::int64_t grain = most_chunks_ < 64 ? items : 1;  // few are merged where the call is
+    b_.pool.parallel_ranges(items, grain, [&](std::int64_t begin, std::int64_t end, int worker) {
+      for (std::int64_t i = begin; i < end; ++i) merge_item(i, worker, part_bytes);
     });
+  }
+  void merge_item(std::int64_t index, int worker, std::int64_t part_bytes) const {
+    const Item i = item(index);
+    const Tile t = tile(i);
+    const Partial total = scratch(worker).total;
+    clear(size_, t.rows(), total);
+    for (std::int64_t c = t.first_chunk(); c < t.last_chunk(); ++c)
+      kernels_.merge(size_, t.rows(), part(index, c, t.rows(), part_bytes), total);
+    store(i, t, total);
   }
 
   void store(const Item& i, const Tile& t, const Partial& total) const {
@@ -203,7 +219,8 @@ class Attention {
       }
       float* to = memory_.rows ? memory_.rows + (first_row + q) * heads_.columns : out.row_as<float>(first_row + q);
       for (std::int64_t h = 0; h < size_.group; ++h)
-        std::memcpy(to + i.head * group_columns + h * size_.d, values + h * size_.padded_d, std::size_t(size_.d) * sizeof(float));
+        std::memcpy(to + i.head * group_columns + h * size_.d, values + h * size_.padded_d,
+                    std::size_t(size_.d) * sizeof(float));
     }
   }
 
@@ -238,7 +255,8 @@ std::int64_t attention_cpu_scratch(const ir::Program& p, const ir::Call& c, cons
   const std::int64_t d = c.params.as<AttentionParams>().head_dim;
   const Heads heads{d, p[c.in[0]].shape[1].size, cached ? p[c.in[1]].shape[2].size : p[c.in[1]].shape[1].size / d};
   const TileSize size = heads.size();
-  const std::int64_t threads = target.threads, keys = cached ? p[c.in[4]].shape[1].size * p[c.in[1]].shape[3].size : target.most.tokens;
+  const std::int64_t threads = target.threads;
+  const std::int64_t keys = cached ? p[c.in[4]].shape[1].size * p[c.in[1]].shape[3].size : target.most.tokens;
   // Splitting pays where tiles are few, and then it is decode: at most 4 tiles a thread, of some 16 rows.
   const std::int64_t parts = threads == 1 ? 0 : 4 * threads * ((keys + chunk_keys - 1) / chunk_keys);
   return fixed_bytes(heads, target.most.sequences, target.most.tokens, p[c.out[0]].dtype, threads) +

@@ -1,6 +1,6 @@
 #pragma once
-#include "op/simd_level.h"
 #include "ir/op_info.h"
+#include "op/simd_level.h"
 
 namespace ridge::op {
 ir::KernelChoice choose_attention(const ir::Program& p, const ir::Call& c, const ir::Target& target);

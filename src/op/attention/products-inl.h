@@ -14,7 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace ridge::op::HWY_NAMESPACE {
 namespace {
-constexpr int most_vectors = lanes == 16 ? 4 : 2;  // R x most_vectors sums, the vectors and a broadcast: 29 of 32, 15 of 16
+// R x most_vectors sums, the vectors that feed them and a broadcast: 29 of 32 registers, 15 of 16.
+constexpr int most_vectors = lanes == 16 ? 4 : 2;
 
 HWY_INLINE V load(const float* p) { return hn::LoadU(D(), p); }
 HWY_INLINE V load(const hwy::float16_t* p) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<hwy::float16_t, D>(), p)); }
@@ -79,8 +80,8 @@ void value_panel(const float* HWY_RESTRICT weights, std::int64_t begin, std::int
 
 template <class T> using ScorePanel = void (*)(const float*, std::int64_t, const T* const*, std::int64_t, float*);
 template <class T>
-using ValuePanel = void (*)(const float*, std::int64_t, std::int64_t, const T* const*, std::int64_t, std::int64_t, float*,
-                            std::int64_t);
+using ValuePanel = void (*)(const float*, std::int64_t, std::int64_t, const T* const*, std::int64_t, std::int64_t,
+                            float*, std::int64_t);
 
 template <class T> struct Panels {  // [rows - 1][vectors - 1]
   ScorePanel<T> score[panel_most][most_vectors];

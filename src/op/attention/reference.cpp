@@ -15,8 +15,8 @@ namespace {
 // One query head over `keys` keys of which it sees [first, keys); key(j, i) and value(j, i) read element i of the
 // j-th of them. Softmax in double, the largest score taken off first.
 template <class Key, class Value>
-void attend(const float* q, float* out, std::int64_t d, std::int64_t first, std::int64_t keys, const AttentionParams& params,
-            Key key, Value value) {
+void attend(const float* q, float* out, std::int64_t d, std::int64_t first, std::int64_t keys,
+            const AttentionParams& params, Key key, Value value) {
   std::vector<double> weight(keys - first);
   double most = -std::numeric_limits<double>::infinity(), total = 0;
   for (std::int64_t j = first; j < keys; ++j) {
@@ -64,7 +64,8 @@ void attention_ref(const ir::Bound& b) {
         auto value = [&](std::int64_t j, std::int64_t i) {
           return load(at.values(blocks[j / at.block_size], kv) + at.value_at(j % at.block_size, i));
         };
-        attend(q.row_as<float>(t) + h * d, &row[h * d], d, first_seen(position, params.window), keys, params, key, value);
+        attend(q.row_as<float>(t) + h * d, &row[h * d], d, first_seen(position, params.window), keys, params, key,
+               value);
       }
       store_row(row.data(), out, t);
     }
@@ -85,7 +86,8 @@ void attention_uncached_ref(const ir::Bound& b) {
         const std::int64_t kv = h / group * d;
         auto key = [&](std::int64_t j, std::int64_t i) { return k.row_as<float>(start[s] + j)[kv + i]; };
         auto value = [&](std::int64_t j, std::int64_t i) { return v.row_as<float>(start[s] + j)[kv + i]; };
-        attend(q.row_as<float>(t) + h * d, &row[h * d], d, first_seen(position, params.window), keys, params, key, value);
+        attend(q.row_as<float>(t) + h * d, &row[h * d], d, first_seen(position, params.window), keys, params, key,
+               value);
       }
       store_row(row.data(), out, t);
     }

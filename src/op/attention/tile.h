@@ -13,14 +13,14 @@
 
 namespace ridge::op {
 
-inline constexpr std::int64_t chunk_keys = 256;   // part of the result: changing it changes the last bits
-inline constexpr std::int64_t stripe_keys = 64;   // what the loops take at a time: its keys and values stay in the L1 cache
-inline constexpr std::int64_t unit_keys = 16;     // one vector of the widest kind; keys of a unit lie in one block
+inline constexpr std::int64_t chunk_keys = 256;  // part of the result: changing it changes the last bits
+inline constexpr std::int64_t stripe_keys = 64;  // what the loops take at a time, to stay in the first cache
+inline constexpr std::int64_t unit_keys = 16;    // one vector of the widest kind; keys of a unit lie in one block
 inline constexpr std::int64_t score_stride = chunk_keys + 16;  // of a row; not a power of two, for the cache's sets
-inline constexpr int tile_rows = 48;              // about as many rows as share what was loaded of keys and values
-inline constexpr int panel_most = 6;              // rows whose sums fit the registers
+inline constexpr int tile_rows = 48;  // about as many rows as share what was loaded of keys and values
+inline constexpr int panel_most = 6;  // rows whose sums fit the registers
 
-struct TileSize {  // one for all tiles of a call
+struct TileSize {            // one for all tiles of a call
   std::int64_t d, padded_d;  // padded to whole vectors: the stride of partial results
   std::int64_t group;        // query heads of a kv head
   std::int64_t queries;      // of a full tile
@@ -56,11 +56,11 @@ struct Tile {
   const AttentionParams& params;
   const TileSize& size;
   TileKeys keys;
-  const float* q;            // first row and head; `q_stride` floats to the next query
+  const float* q;  // first row and head; `q_stride` floats to the next query
   std::int64_t q_stride;
   std::int64_t first_position;  // of the first query in its sequence
   std::int64_t queries;
-  std::int64_t context;      // keys of the sequence
+  std::int64_t context;  // keys of the sequence
 
   int rows() const { return int(queries * size.group); }
   std::int64_t first_key(std::int64_t query) const;  // which keys a query sees: [first_key, last_key)
@@ -69,11 +69,11 @@ struct Tile {
   std::int64_t last_chunk() const { return (last_key(queries - 1) + chunk_keys - 1) / chunk_keys; }  // one past it
 };
 
-struct TileKernels {  // of one SIMD level
-  void (*load_queries)(const Tile&, const TileScratch&);                       // scaled, into scratch.q
+struct TileKernels {                                      // of one SIMD level
+  void (*load_queries)(const Tile&, const TileScratch&);  // scaled, into scratch.q
   void (*attend)(const Tile&, std::int64_t chunk, const TileScratch&, const Partial& out);
   void (*merge)(const TileSize&, int rows, const Partial& chunk, const Partial& total);  // total = total and chunk
-  void (*finish)(const TileSize&, int rows, const Partial& total);             // values /= sum
+  void (*finish)(const TileSize&, int rows, const Partial& total);                       // values /= sum
 };
 TileKernels tile_kernels(SimdLevel level);
 

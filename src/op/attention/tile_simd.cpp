@@ -50,7 +50,8 @@ template <class T> struct Units {  // of a chunk: first key of each unit_keys of
 };
 
 // As they lie in the cache; for [begin, end) of the chunk at `base`.
-template <class T> HWY_INLINE void find_units(const Tile& tile, std::int64_t base, std::int64_t begin, std::int64_t end, Units<T>& units) {
+template <class T>
+HWY_INLINE void find_units(const Tile& tile, std::int64_t base, std::int64_t begin, std::int64_t end, Units<T>& units) {
   const TileKeys& k = tile.keys;
   units.key_stride = k.block_size, units.value_stride = tile.size.d;
   for (std::int64_t u = begin / unit_keys; u * unit_keys < end; ++u) {
@@ -77,7 +78,8 @@ void copy_keys(const Tile& tile, const Stripe& s, float* to) {
     const bool rows = k.source == KeySource::rows_f32;
     const std::byte* base = k.keys + (rows ? j : k.blocks[j / k.block_size]) * k.block_bytes;
     const std::int64_t place = rows ? 0 : j % k.block_size, stride = rows ? 1 : k.block_size;
-    for (std::int64_t i = 0; i < tile.size.d; ++i) to[i * stripe_keys + j - s.start] = element(k, base, place + i * stride);
+    for (std::int64_t i = 0; i < tile.size.d; ++i)
+      to[i * stripe_keys + j - s.start] = element(k, base, place + i * stride);
   }
 }
 void copy_values(const Tile& tile, const Stripe& s, float* to) {
@@ -108,7 +110,8 @@ HWY_INLINE void softmax(float* scores, const Seen& seen, float softcap, float& m
     if (softcap != 0) x = hn::Mul(hn::Set(d, softcap), hyperbolic_tangent(d, hn::Mul(x, hn::Set(d, 1 / softcap))));
     if (masked) {
       const V place = hn::Iota(d, float(j));
-      const auto sees = hn::And(hn::Ge(place, hn::Set(d, float(seen.first))), hn::Lt(place, hn::Set(d, float(seen.last))));
+      const auto sees =
+          hn::And(hn::Ge(place, hn::Set(d, float(seen.first))), hn::Lt(place, hn::Set(d, float(seen.last))));
       x = hn::IfThenElse(sees, x, hidden);
     }
     if (masked || softcap != 0) hn::StoreU(x, d, scores + j);
@@ -124,13 +127,17 @@ HWY_INLINE void softmax(float* scores, const Seen& seen, float softcap, float& m
   sum = hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-HWY_INLINE std::int64_t clamped(std::int64_t x, std::int64_t low, std::int64_t high) { return HWY_MIN(HWY_MAX(x, low), high); }
+HWY_INLINE std::int64_t clamped(std::int64_t x, std::int64_t low, std::int64_t high) {
+  return HWY_MIN(HWY_MAX(x, low), high);
+}
 
-void softmax_rows(const Tile& tile, std::int64_t base, std::int64_t begin, std::int64_t end, float* scores, const Partial& out) {
+void softmax_rows(const Tile& tile, std::int64_t base, std::int64_t begin, std::int64_t end, float* scores,
+                  const Partial& out) {
   const std::int64_t whole = (end + unit_keys - 1) / unit_keys * unit_keys;
   for (int r = 0; r < tile.rows(); ++r) {
     const std::int64_t query = r / tile.size.group;
-    const Seen seen{begin, whole, clamped(tile.first_key(query) - base, begin, whole), clamped(tile.last_key(query) - base, begin, whole)};
+    const Seen seen{begin, whole, clamped(tile.first_key(query) - base, begin, whole),
+                    clamped(tile.last_key(query) - base, begin, whole)};
     softmax(scores + r * score_stride, seen, tile.params.softcap, out.most[r], out.sum[r]);
   }
 }
@@ -138,7 +145,8 @@ void softmax_rows(const Tile& tile, std::int64_t base, std::int64_t begin, std::
 // ---- the products ----
 
 template <class T>
-HWY_INLINE void multiply_keys(const Tile& tile, const Units<T>& units, std::int64_t begin, std::int64_t end, const TileScratch& scratch) {
+HWY_INLINE void multiply_keys(const Tile& tile, const Units<T>& units, std::int64_t begin, std::int64_t end,
+                              const TileScratch& scratch) {
   const std::int64_t d = tile.size.d;
   std::int64_t j = begin;
   while (j < end) {
@@ -150,7 +158,8 @@ HWY_INLINE void multiply_keys(const Tile& tile, const Units<T>& units, std::int6
       keys[v] = units.keys[at / unit_keys] + at % unit_keys;
     }
     each_panel(tile.rows(), [&](int first, int n) {
-      panels<T>.score[n - 1][vectors - 1](scratch.q + first * d, d, keys, units.key_stride, scratch.scores + first * score_stride + j);
+      panels<T>.score[n - 1][vectors - 1](scratch.q + first * d, d, keys, units.key_stride,
+                                          scratch.scores + first * score_stride + j);
     });
     j += vectors * lanes;
   }
@@ -163,8 +172,8 @@ HWY_INLINE void multiply_values(const Tile& tile, const Units<T>& units, std::in
   each_panel(tile.rows(), [&](int first, int n) {
     for (std::int64_t e = 0; e < padded;) {
       const int vectors = int(HWY_MIN((padded - e) / lanes, std::int64_t(most_vectors)));
-      panels<T>.value[n - 1][vectors - 1](scores + first * score_stride, begin, end, units.values, e, units.value_stride,
-                                          out + first * padded + e, padded);
+      panels<T>.value[n - 1][vectors - 1](scores + first * score_stride, begin, end, units.values, e,
+                                          units.value_stride, out + first * padded + e, padded);
       e += vectors * lanes;
     }
   });
@@ -189,7 +198,8 @@ void attend_as(const Tile& tile, std::int64_t chunk, bool copied, const TileScra
         if constexpr (std::is_same_v<T, float>) {
           copy_keys(tile, stripe, scratch.stripe);
           units.key_stride = stripe_keys;
-          for (std::int64_t j = 0; j < stripe_keys; j += unit_keys) units.keys[(s + j) / unit_keys] = scratch.stripe + j;
+          for (std::int64_t j = 0; j < stripe_keys; j += unit_keys)
+            units.keys[(s + j) / unit_keys] = scratch.stripe + j;
         }
       },
       [&](std::int64_t from, std::int64_t to) { multiply_keys(tile, units, from, to, scratch); });
@@ -208,8 +218,10 @@ void attend_as(const Tile& tile, std::int64_t chunk, bool copied, const TileScra
 }
 
 void attend(const Tile& tile, std::int64_t chunk, const TileScratch& scratch, const Partial& out) {
-  const bool whole = tile.keys.source != KeySource::rows_f32 && tile.keys.block_size % unit_keys == 0 && tile.size.d == tile.size.padded_d;
-  if (whole && tile.keys.source == KeySource::paged_f16) return attend_as<hwy::float16_t>(tile, chunk, false, scratch, out);
+  const bool whole = tile.keys.source != KeySource::rows_f32 && tile.keys.block_size % unit_keys == 0 &&
+                     tile.size.d == tile.size.padded_d;
+  if (whole && tile.keys.source == KeySource::paged_f16)
+    return attend_as<hwy::float16_t>(tile, chunk, false, scratch, out);
   attend_as<float>(tile, chunk, !whole, scratch, out);
 }
 
@@ -244,7 +256,8 @@ void finish(const TileSize& size, int rows, const Partial& total) {
   for (int r = 0; r < rows; ++r) {
     float* values = total.values + r * size.padded_d;
     const V scale = hn::Set(d, 1 / total.sum[r]);
-    for (std::int64_t i = 0; i < size.padded_d; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, values + i), scale), d, values + i);
+    for (std::int64_t i = 0; i < size.padded_d; i += lanes)
+      hn::StoreU(hn::Mul(hn::LoadU(d, values + i), scale), d, values + i);
   }
 }
 

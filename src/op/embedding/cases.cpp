@@ -4,10 +4,13 @@
 namespace ridge::op {
 namespace {
 
-Case rows(DType type, std::int64_t vocabulary, std::int64_t columns, std::vector<std::int32_t> tokens, float scale = 1) {
-  return {fmt::format("{} {} of {}x{}, scale {}", name(type), tokens.size(), vocabulary, columns, scale), {.tokens = std::int64_t(tokens.size())},
+Case rows(DType type, std::int64_t vocabulary, std::int64_t columns, std::vector<std::int32_t> tokens,
+          float scale = 1) {
+  return {fmt::format("{} {} of {}x{}, scale {}", name(type), tokens.size(), vocabulary, columns, scale),
+          {.tokens = std::int64_t(tokens.size())},
           [=](CaseInputs& in) {
-            embedding(in.program, in.ints("tokens", {Symbol::tokens}, tokens), in.weight("table", type, {vocabulary, columns}), {.scale = scale});
+            embedding(in.program, in.ints("tokens", {Symbol::tokens}, tokens),
+                      in.weight("table", type, {vocabulary, columns}), {.scale = scale});
           },
           0};
 }

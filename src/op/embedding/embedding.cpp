@@ -7,7 +7,8 @@ namespace ridge::op {
 namespace {
 
 std::vector<ir::ValueSpec> infer(const ir::Program& p, std::span<const ir::Value> in, const ir::Params&) {
-  expect(in.size() == 2 && p[in[0]].dtype == DType::i32 && p[in[0]].shape.rank == 1, "embedding", "tokens must be (T) i32");
+  expect(in.size() == 2 && p[in[0]].dtype == DType::i32 && p[in[0]].shape.rank == 1, "embedding",
+         "tokens must be (T) i32");
   expect(p[in[1]].shape.rank == 2, "embedding", "the table must be (V, D)");
   return {{DType::f32, {p[in[0]].shape[0], p[in[1]].shape[1]}}};
 }
@@ -31,7 +32,8 @@ std::string describe(const ir::Params& params) {
 
 }  // namespace
 
-const ir::OpInfo embedding_op{.name = "embedding", .infer = infer, .cost = cost, .choose = choose, .describe = describe};
+const ir::OpInfo embedding_op{
+    .name = "embedding", .infer = infer, .cost = cost, .choose = choose, .describe = describe};
 
 ir::Value embedding(ir::Program& p, ir::Value tokens, ir::Value table, EmbeddingParams params) {
   return p.record(embedding_op, {tokens, table}, params)[0];

@@ -27,8 +27,13 @@ TEST(embedding, panels_hold_the_same_rows) {
     ASSERT_EQ(panels.layout, Layout::panels);
     auto look_up = [&](const View& table) {
       std::vector<float> out(tokens.size() * columns, NAN);
-      const View in[] = {{.data = reinterpret_cast<std::byte*>(tokens.data()), .dtype = DType::i32, .rank = 1, .dims = {std::int64_t(tokens.size())}}, table};
-      const View to{.data = reinterpret_cast<std::byte*>(out.data()), .rank = 2, .dims = {std::int64_t(tokens.size()), columns}};
+      const View in[] = {{.data = reinterpret_cast<std::byte*>(tokens.data()),
+                          .dtype = DType::i32,
+                          .rank = 1,
+                          .dims = {std::int64_t(tokens.size())}},
+                         table};
+      const View to{
+          .data = reinterpret_cast<std::byte*>(out.data()), .rank = 2, .dims = {std::int64_t(tokens.size()), columns}};
       const ir::Params params(EmbeddingParams{.scale = 1.5f});
       embedding_cpu(ir::Bound{in, {&to, 1}, params, pool, {}});
       return out;

@@ -9,12 +9,14 @@ struct Pool {
 };
 
 Case stored(std::string name, DType type, Pool pool, std::vector<std::int32_t> slots) {
-  return {fmt::format("{}, {} heads of {}, blocks of {}, {}", name, pool.heads, pool.head_dim, pool.block_size, ridge::name(type)),
+  return {fmt::format("{}, {} heads of {}, blocks of {}, {}", name, pool.heads, pool.head_dim, pool.block_size,
+                      ridge::name(type)),
           {.tokens = std::int64_t(slots.size())},
           [=](CaseInputs& in) {
             kv_store(in.program, in.state("kv", type, {pool.blocks, 2, pool.heads, pool.block_size, pool.head_dim}),
                      in.activation("k", {Symbol::tokens, pool.heads * pool.head_dim}),
-                     in.activation("v", {Symbol::tokens, pool.heads * pool.head_dim}), in.ints("slots", {Symbol::tokens}, slots));
+                     in.activation("v", {Symbol::tokens, pool.heads * pool.head_dim}),
+                     in.ints("slots", {Symbol::tokens}, slots));
           },
           0};
 }

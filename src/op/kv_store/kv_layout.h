@@ -19,7 +19,9 @@ struct KvLayout {
   std::int64_t tile_elems() const { return block_size * head_dim; }
   // Element offset of a tile; 64-bit throughout: a pool may hold more than 2^31 elements.
   std::int64_t keys(std::int64_t block, std::int64_t head) const { return (block * 2 * heads + head) * tile_elems(); }
-  std::int64_t values(std::int64_t block, std::int64_t head) const { return ((block * 2 + 1) * heads + head) * tile_elems(); }
+  std::int64_t values(std::int64_t block, std::int64_t head) const {
+    return ((block * 2 + 1) * heads + head) * tile_elems();
+  }
   std::int64_t key_at(std::int64_t place, std::int64_t i) const { return i * block_size + place; }
   std::int64_t value_at(std::int64_t place, std::int64_t i) const { return place * head_dim + i; }
 };

@@ -14,7 +14,8 @@ std::vector<ir::ValueSpec> infer(const ir::Program& p, std::span<const ir::Value
 }
 
 ir::Cost cost(const ir::Program& p, const ir::Call& c) {
-  return {.flops = elements_of(p, c.in[0], 4), .read_bytes = bytes_of(p, c.in[0]), .write_bytes = bytes_of(p, c.out[0])};
+  return {
+      .flops = elements_of(p, c.in[0], 4), .read_bytes = bytes_of(p, c.in[0]), .write_bytes = bytes_of(p, c.out[0])};
 }
 
 void quantize_ref(const ir::Bound& b) {
@@ -24,7 +25,8 @@ void quantize_ref(const ir::Bound& b) {
 
 void quantize_cpu(const ir::Bound& b) {
   share_rows(b.pool, b.in[0].rows(), 5 * b.in[0].columns(), [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t t = begin; t < end; ++t) quantize_row(b.in[0].row_as<float>(t), b.in[0].columns(), b.out[0].row(t));
+    for (std::int64_t t = begin; t < end; ++t)
+      quantize_row(b.in[0].row_as<float>(t), b.in[0].columns(), b.out[0].row(t));
   });
 }
 

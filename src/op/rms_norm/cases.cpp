@@ -17,10 +17,12 @@ struct Form {
 constexpr double one_step_in_some = 2e-3;
 
 Case norm(std::string name, Form f) {
-  return {fmt::format("{} {}x{}", name, f.tokens, f.columns), {.tokens = f.tokens},
+  return {fmt::format("{} {}x{}", name, f.tokens, f.columns),
+          {.tokens = f.tokens},
           [=](CaseInputs& in) {
             const RmsNormParams params{.eps = 1e-5f, .offset = f.offset};
-            const ir::Value x = in.activation("x", {Symbol::tokens, f.columns}, f.scale), w = in.weight("w", f.weight, {f.group});
+            const ir::Value x = in.activation("x", {Symbol::tokens, f.columns}, f.scale),
+                            w = in.weight("w", f.weight, {f.group});
             std::vector<ir::Value> inputs{x, w};
             if (f.residual == Residual::added) inputs.push_back(in.activation("residual", {Symbol::tokens, f.columns}));
             const ir::Value y = in.program.record(rms_norm_op, inputs, params)[0];
@@ -46,7 +48,8 @@ std::vector<Case> rms_norm_cases() {
   cases.push_back(norm("offset 1", {3, 100, 100, DType::f32, DType::f32, Residual::none, 1}));
   cases.push_back(norm("small values", {3, 100, 100, DType::f32, DType::f32, Residual::none, 0, 1e-4f}));
   cases.push_back(norm("large values", {3, 100, 100, DType::f32, DType::f32, Residual::none, 0, 1e6f}));
-  for (DType weight : {DType::f16, DType::bf16}) cases.push_back(norm(fmt::format("weight {}", name(weight)), {3, 100, 100, weight}));
+  for (DType weight : {DType::f16, DType::bf16})
+    cases.push_back(norm(fmt::format("weight {}", name(weight)), {3, 100, 100, weight}));
   cases.push_back(norm("residual", {3, 100, 100, DType::f32, DType::f32, Residual::added}));
   cases.push_back(norm("residual, many rows", {300, 96, 96, DType::f32, DType::f32, Residual::added}));
   for (std::int64_t d : {31, 64, 576}) cases.push_back(norm("int8", {3, d, d, DType::f32, DType::q8_act}));

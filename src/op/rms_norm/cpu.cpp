@@ -56,7 +56,8 @@ void normalize_rows(const ir::Bound& b) {
       float* const sum = residual ? b.out[1].row_as<float>(t) : x.row_as<float>(t);
       float* const to = quantizes ? rows + worker * columns : out.row_as<float>(t);
       for (std::int64_t g = 0; g < columns; g += group) {
-        const float total = squares(x.row_as<float>(t) + g, residual ? residual.row_as<float>(t) + g : nullptr, sum + g, group);
+        const float total =
+            squares(x.row_as<float>(t) + g, residual ? residual.row_as<float>(t) + g : nullptr, sum + g, group);
         scale_group(sum + g, w, 1 / std::sqrt(total / float(group) + params.eps), params.offset, to + g, group);
       }
       if (quantizes) quantize_row(to, columns, out.row(t));

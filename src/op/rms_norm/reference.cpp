@@ -15,7 +15,8 @@ void rms_norm_ref(const ir::Bound& b) {
   std::vector<float> w(group), row(columns);
   info(weight.dtype).decode(weight.data, w.data(), group);
   for (std::int64_t t = 0; t < x.rows(); ++t) {
-    for (std::int64_t i = 0; i < columns; ++i) row[i] = x.row_as<float>(t)[i] + (residual ? residual.row_as<float>(t)[i] : 0.0f);
+    for (std::int64_t i = 0; i < columns; ++i)
+      row[i] = x.row_as<float>(t)[i] + (residual ? residual.row_as<float>(t)[i] : 0.0f);
     if (residual) std::copy(row.begin(), row.end(), b.out[1].row_as<float>(t));
     for (std::int64_t first = 0; first < columns; first += group) {
       double squares = 0;

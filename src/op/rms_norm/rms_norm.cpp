@@ -31,7 +31,8 @@ ir::Cost cost(const ir::Program& p, const ir::Call& c) {
 ir::KernelChoice choose(const ir::Program& p, const ir::Call& c, const ir::Target& target) {
   if (target.device == ir::Device::ref) return {"rms_norm/ref", "the plain reference", rms_norm_ref};
   const SimdLevel level = simd_level(target.isa);
-  return {fmt::format("rms_norm/{}", name(level)), "one row at a time, in float", rms_norm_cpu(level), rms_norm_cpu_scratch(p, c, target)};
+  return {fmt::format("rms_norm/{}", name(level)), "one row at a time, in float", rms_norm_cpu(level),
+          rms_norm_cpu_scratch(p, c, target)};
 }
 
 std::string describe(const ir::Params& params) {
@@ -41,7 +42,8 @@ std::string describe(const ir::Params& params) {
 
 }  // namespace
 
-const ir::OpInfo rms_norm_op{.name = "rms_norm", .infer = infer, .cost = cost, .choose = choose, .describe = describe, .stores_q8 = true};
+const ir::OpInfo rms_norm_op{
+    .name = "rms_norm", .infer = infer, .cost = cost, .choose = choose, .describe = describe, .stores_q8 = true};
 
 ir::Value rms_norm(ir::Program& p, ir::Value x, ir::Value weight, RmsNormParams params) {
   return p.record(rms_norm_op, {x, weight}, params)[0];

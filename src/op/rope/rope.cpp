@@ -9,7 +9,8 @@ namespace {
 std::vector<ir::ValueSpec> infer_angles(const ir::Program& p, std::span<const ir::Value> in, const ir::Params&) {
   const ir::ValueInfo &positions = p[in[0]], &frequencies = p[in[1]];
   expect(positions.shape.rank == 1 && positions.dtype == DType::i32, "rope_angles", "positions must be (T) i32");
-  expect(frequencies.shape.rank == 1 && frequencies.dtype == DType::f32, "rope_angles", "frequencies must be (r/2) f32");
+  expect(frequencies.shape.rank == 1 && frequencies.dtype == DType::f32, "rope_angles",
+         "frequencies must be (r/2) f32");
   return {{DType::f32, {positions.shape[0], 2 * frequencies.shape[0].size}}};
 }
 
@@ -30,7 +31,8 @@ std::vector<ir::ValueSpec> infer(const ir::Program& p, std::span<const ir::Value
   const Shape &x = p[in[0]].shape, &angles = p[in[1]].shape;
   const int d = params.as<RopeParams>().head_dim;
   expect(x.rank == 2 && d > 0 && x[1].size % d == 0, "rope", "x must be (T, heads * head_dim)");
-  expect(angles.rank == 2 && angles[0] == x[0] && angles[1].size <= d, "rope", "angles must be (T, r) with r <= head_dim");
+  expect(angles.rank == 2 && angles[0] == x[0] && angles[1].size <= d, "rope",
+         "angles must be (T, r) with r <= head_dim");
   return {{DType::f32, x}};
 }
 
@@ -53,7 +55,8 @@ std::string describe(const ir::Params& params) {
 
 }  // namespace
 
-const ir::OpInfo rope_angles_op{.name = "rope_angles", .infer = infer_angles, .cost = cost_angles, .choose = choose_angles};
+const ir::OpInfo rope_angles_op{
+    .name = "rope_angles", .infer = infer_angles, .cost = cost_angles, .choose = choose_angles};
 const ir::OpInfo rope_op{
     .name = "rope", .infer = infer, .cost = cost, .choose = choose, .describe = describe, .in_place = true};
 

@@ -16,14 +16,18 @@ template <class T> std::vector<std::byte> bytes_of(const std::vector<T>& list) {
 // Every row draws with its own seed and position. `spread` is the standard deviation of the logits.
 Case drawn(std::string name, std::int64_t rows, std::int64_t vocabulary, float spread, SampleControl control,
            std::vector<SampleAdjust> adjusts = {}) {
-  return {fmt::format("{}, {}x{}", name, rows, vocabulary), {.rows = rows},
+  return {fmt::format("{}, {}x{}", name, rows, vocabulary),
+          {.rows = rows},
           [=](CaseInputs& in) {
             std::vector<SampleControl> controls(std::size_t(rows), control);
             for (std::int64_t r = 0; r < rows; ++r)
-              controls[std::size_t(r)].seed = std::uint64_t(r / 2), controls[std::size_t(r)].position = std::uint64_t(100 + r);
+              controls[std::size_t(r)].seed = std::uint64_t(r / 2),
+              controls[std::size_t(r)].position = std::uint64_t(100 + r);
             const ir::Value logits = in.activation("logits", {Symbol::rows, vocabulary}, spread);
-            sample(in.program, logits, in.bytes("controls", {Symbol::rows, std::int64_t(sizeof(SampleControl))}, bytes_of(controls)),
-                   in.bytes("adjusts", {std::int64_t(adjusts.size()), std::int64_t(sizeof(SampleAdjust))}, bytes_of(adjusts)));
+            sample(in.program, logits,
+                   in.bytes("controls", {Symbol::rows, std::int64_t(sizeof(SampleControl))}, bytes_of(controls)),
+                   in.bytes("adjusts", {std::int64_t(adjusts.size()), std::int64_t(sizeof(SampleAdjust))},
+                            bytes_of(adjusts)));
           },
           0};
 }
@@ -38,8 +42,10 @@ Case timed(Case c) {
 std::vector<Case> sampling_cases() {
   const float forbidden = -std::numeric_limits<float>::infinity();
   // Token 3 is wanted, 5 forbidden, 7 and 8 were seen, 8 was generated, too.
-  const std::vector<SampleAdjust> adjusts{{3, 0, 0, 6.0f}, {5, 0, 0, forbidden}, {7, 0, 1, 0}, {8, 2, 1, 4}, {999, 3, 0, 8}};
-  const SampleControl penalties{.temperature = 0.8f, .repetition = 1.3f, .frequency = 0.4f, .presence = 0.7f, .adjust_end = 5};
+  const std::vector<SampleAdjust> adjusts{
+      {3, 0, 0, 6.0f}, {5, 0, 0, forbidden}, {7, 0, 1, 0}, {8, 2, 1, 4}, {999, 3, 0, 8}};
+  const SampleControl penalties{
+      .temperature = 0.8f, .repetition = 1.3f, .frequency = 0.4f, .presence = 0.7f, .adjust_end = 5};
   SampleControl greedy = penalties;
   greedy.temperature = 0;
   std::vector<Case> cases{

@@ -16,7 +16,8 @@ namespace {
 
 std::int64_t lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 std::int64_t worker_bytes(std::int64_t vocabulary) {
-  return lines(vocabulary * std::int64_t(sizeof(float))) + lines((vocabulary + scan_slack) * std::int64_t(sizeof(Candidate)));
+  return lines(vocabulary * std::int64_t(sizeof(float))) +
+         lines((vocabulary + scan_slack) * std::int64_t(sizeof(Candidate)));
 }
 
 struct Row {  // after adjusting
@@ -40,12 +41,19 @@ std::size_t quickselect(std::span<Candidate> list, double target) {
   while (last - first > 32) {
     const auto at = [&](std::size_t i) { return list.begin() + std::ptrdiff_t(i); };
     const Candidate a = list[first], b = list[(first + last) / 2], c = list[last - 1];
-    const Candidate pivot = before(a, b) ? (before(b, c) ? b : before(a, c) ? c : a) : (before(a, c) ? a : before(b, c) ? c : b);
-    const auto middle = std::partition(at(first), at(last), [&](const Candidate& x) { return !before(pivot, x); });  // pivot and before
+    const Candidate pivot = before(a, b) ? (before(b, c)   ? b
+                                            : before(a, c) ? c
+                                                           : a)
+                                         : (before(a, c)   ? a
+                                            : before(b, c) ? c
+                                                           : b);
+    const auto middle =
+        std::partition(at(first), at(last), [&](const Candidate& x) { return !before(pivot, x); });  // pivot and before
     const std::size_t split = std::size_t(middle - list.begin());
     const double left = sum_of(list.subspan(first, split - first));
     if (split == last) {  // the pivot is the last in order: put it there, and go on without it
-      std::iter_swap(std::find_if(at(first), at(last), [&](const Candidate& x) { return x.id == pivot.id; }), at(last - 1));
+      std::iter_swap(std::find_if(at(first), at(last), [&](const Candidate& x) { return x.id == pivot.id; }),
+                     at(last - 1));
       if (target >= left - pivot.weight) return last - 1;
       --last;
     } else if (target < left) {
@@ -64,7 +72,8 @@ std::size_t quickselect(std::span<Candidate> list, double target) {
 
 // The k first in order, sorted.
 std::span<Candidate> best(const Row& row, std::int64_t k) {
-  const std::int64_t n = std::int64_t(row.logits.size()), room = std::min(n, std::max<std::int64_t>(4 * k, 1024)) + scan_slack;
+  const std::int64_t n = std::int64_t(row.logits.size()),
+                     room = std::min(n, std::max<std::int64_t>(4 * k, 1024)) + scan_slack;
   float floor = -std::numeric_limits<float>::infinity();
   std::int64_t count = 0;
   for (std::int64_t at = 0; at < n;) {
@@ -101,7 +110,8 @@ std::int32_t draw_sorted(std::span<const Candidate> sorted, const SampleControl&
 
 // All tokens whose weight is at least e^-distance.
 std::span<Candidate> within(const Row& row, double distance) {
-  const float floor = std::nextafter(float(row.largest - distance * double(row.control.temperature)), -std::numeric_limits<float>::infinity());
+  const float floor = std::nextafter(float(row.largest - distance * double(row.control.temperature)),
+                                     -std::numeric_limits<float>::infinity());
   std::int64_t count = 0;
   const std::int64_t n = std::int64_t(row.logits.size());
   row.scan.collect(row.logits.data(), 0, n, floor, row.candidates, n + scan_slack, count);
@@ -115,15 +125,20 @@ std::int32_t draw_from_all(const Row& row) {
   const double farthest = c.min_p > 0 ? std::min(all, 1e-9 - std::log(double(c.min_p))) : all;
   const double random = uniform(c.seed, c.position), top_p = c.top_p < 1 ? double(c.top_p) : 1;
   const bool needs_total = c.top_p < 1 || c.min_p <= 0;
-  const double total =
-      needs_total ? row.scan.total_weight(row.logits.data(), std::int64_t(row.logits.size()), row.largest, 1 / double(c.temperature)) : 0;
-  const double needed = c.top_p < 1 ? top_p * total : c.min_p > 0 ? std::numeric_limits<double>::infinity() : random * total;
+  const double total = needs_total ? row.scan.total_weight(row.logits.data(), std::int64_t(row.logits.size()),
+                                                           row.largest, 1 / double(c.temperature))
+                                   : 0;
+  const double needed = c.top_p < 1   ? top_p * total
+                        : c.min_p > 0 ? std::numeric_limits<double>::infinity()
+                                      : random * total;
 
   std::span<Candidate> list = within(row, std::min(usual, farthest));
   double sum = sum_of(list);
   if (sum <= needed && farthest > usual) list = within(row, farthest), sum = sum_of(list);
   if (c.min_p > 0) {
-    list = list.first(std::size_t(std::partition(list.begin(), list.end(), [&](const Candidate& x) { return x.weight >= double(c.min_p); }) - list.begin()));
+    list = list.first(std::size_t(
+        std::partition(list.begin(), list.end(), [&](const Candidate& x) { return x.weight >= double(c.min_p); }) -
+        list.begin()));
     sum = sum_of(list);
   }
   if (c.top_p < 1 && sum > needed) {  // up to the one at which the sum reaches what is needed
@@ -136,7 +151,8 @@ std::int32_t draw_from_all(const Row& row) {
   return list[quickselect(list, random * sum)].id;
 }
 
-std::int32_t sample_row(std::span<const float> logits, const SampleControl& c, const Scan& scan, Candidate* candidates) {
+std::int32_t sample_row(std::span<const float> logits, const SampleControl& c, const Scan& scan,
+                        Candidate* candidates) {
   const std::int64_t n = std::int64_t(logits.size());
   const Row row{logits, c, scan.largest(logits.data(), n), candidates, scan};
   if (!std::isfinite(row.largest)) return -1;
@@ -171,7 +187,8 @@ template <SimdLevel level> void run_sampling(const ir::Bound& b) {
 }  // namespace
 
 ir::CpuKernel sampling_cpu(SimdLevel level) {
-  return at_level<ir::CpuKernel>(level, run_sampling<SimdLevel::avx512>, run_sampling<SimdLevel::avx2>, run_sampling<SimdLevel::baseline>);
+  return at_level<ir::CpuKernel>(level, run_sampling<SimdLevel::avx512>, run_sampling<SimdLevel::avx2>,
+                                 run_sampling<SimdLevel::baseline>);
 }
 
 std::int64_t sampling_cpu_scratch(const ir::Program& p, const ir::Call& c, const ir::Target& target) {

@@ -19,9 +19,11 @@ std::int32_t draw(const std::vector<float>& logits, const SampleControl& c) {
   if (c.top_k > 0 && std::size_t(c.top_k) < order.size()) order.resize(std::size_t(c.top_k));
   std::vector<double> weight;
   double total = 0;
-  for (std::int32_t id : order) total += weight.emplace_back(std::exp((double(logits[id]) - logits[order[0]]) / c.temperature));
+  for (std::int32_t id : order)
+    total += weight.emplace_back(std::exp((double(logits[id]) - logits[order[0]]) / c.temperature));
   std::size_t kept = 0;
-  for (double sum = 0; kept < order.size(); ++kept) {  // the fewest tokens whose probability reaches top_p, the first always
+  for (double sum = 0; kept < order.size();
+       ++kept) {  // the fewest tokens whose probability reaches top_p, the first always
     if (kept > 0 && (sum >= c.top_p * total || weight[kept] < c.min_p * weight[0])) break;
     sum += weight[kept];
   }

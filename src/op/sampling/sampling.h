@@ -1,5 +1,6 @@
 // The next token of each row of logits. In this order, which is that of vLLM and of Hugging Face's generate():
-//   1. bias, then the repetition penalty (Keskar et al. 2019: tokens of prompt and text, positive logits divided, others
+//   1. bias, then the repetition penalty (Keskar et al. 2019: tokens of prompt and text, positive logits divided,
+//   others
 //      multiplied), then the frequency and presence penalties (OpenAI: tokens generated so far);
 //   2. temperature: p = softmax(logits / temperature);
 //   3. top-k: the k most probable, exactly k of them (ties go to the lower ids), p normalized over them;
@@ -18,13 +19,13 @@ namespace ridge::op {
 
 // How one row is sampled; inputs of the step, an array of R in a u8 value (R, sizeof(SampleControl)).
 struct SampleControl {
-  float temperature = 0;      // 0: the largest logit, ties to the lowest id
-  std::int32_t top_k = 0;     // 0: all
+  float temperature = 0;   // 0: the largest logit, ties to the lowest id
+  std::int32_t top_k = 0;  // 0: all
   float top_p = 1;
-  float min_p = 0;            // relative to the most probable token
-  float repetition = 1;       // divides positive and multiplies negative logits of tokens seen before (Keskar et al. 2019)
-  float frequency = 0;        // subtracted once for each time a token was generated
-  float presence = 0;         // subtracted once if a token was generated
+  float min_p = 0;       // relative to the most probable token
+  float repetition = 1;  // divides positive and multiplies negative logits of tokens seen before (Keskar et al. 2019)
+  float frequency = 0;   // subtracted once for each time a token was generated
+  float presence = 0;    // subtracted once if a token was generated
   std::int32_t adjust_begin = 0, adjust_end = 0;  // this row's part of the adjustments
   std::int32_t padding = 0;
   std::uint64_t seed = 0;

@@ -42,16 +42,17 @@ std::int64_t find(const float* logits, std::int64_t n, float value) {
   return n;
 }
 
-// Weights are doubles, for the draw walks a sum of them: in float the last of 50,000 tokens would get each other's share.
+// Weights are doubles, for the draw walks a sum of them: in float the last of 50,000 tokens would get each other's
+// share.
 using D64 = hn::ScalableTag<double>;
 using V64 = hn::Vec<D64>;
 constexpr int lanes64 = lanes > 1 ? lanes / 2 : 1;
 
 // e^x for x in [-700, 0], within 1e-15: x = n ln 2 + r (ln 2 in two parts, fdlibm's), Taylor's series for e^r.
 HWY_INLINE V64 exponential64(V64 x) {
-  constexpr double inverse_factorials[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-                                           1.0 / 40320,      1.0 / 5040,      1.0 / 720,      1.0 / 120,     1.0 / 24,
-                                           1.0 / 6,          1.0 / 2,         1.0,            1.0};
+  constexpr double inverse_factorials[] = {
+      1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+      1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       1.0 / 2,      1.0,         1.0};
   const D64 d;
   const hn::RebindToSigned<D64> di;
   const V64 shift = hn::Set(d, 6755399441055744.0);  // 1.5 x 2^52: adding it rounds to an integer, in the low bits
@@ -81,8 +82,8 @@ double total_weight(const float* logits, std::int64_t n, float most, double scal
   return total;
 }
 
-std::int64_t collect(const float* logits, std::int64_t first, std::int64_t n, float floor, Candidate* out, std::int64_t room,
-                     std::int64_t& count) {
+std::int64_t collect(const float* logits, std::int64_t first, std::int64_t n, float floor, Candidate* out,
+                     std::int64_t room, std::int64_t& count) {
   const D d;
   const V bound = hn::Set(d, floor);
   std::int64_t i = first;

@@ -12,7 +12,9 @@ struct Candidate {  // a token that may be drawn
   double weight;  // exp((logit - largest) / temperature)
 };
 // The order in which tokens are drawn from.
-inline bool before(const Candidate& a, const Candidate& b) { return a.logit != b.logit ? a.logit > b.logit : a.id < b.id; }
+inline bool before(const Candidate& a, const Candidate& b) {
+  return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+}
 
 struct Scan {
   // The largest of n logits; NaN if one is NaN.
@@ -23,8 +25,8 @@ struct Scan {
   double (*total_weight)(const float* logits, std::int64_t n, float largest, double scale);
   // All with x > floor, in order of id, `weight` unset; stops before a vector that might not fit into `room` and says
   // where it stopped.
-  std::int64_t (*collect)(const float* logits, std::int64_t first, std::int64_t n, float floor, Candidate* out, std::int64_t room,
-                          std::int64_t& count);
+  std::int64_t (*collect)(const float* logits, std::int64_t first, std::int64_t n, float floor, Candidate* out,
+                          std::int64_t room, std::int64_t& count);
   void (*weigh)(Candidate* candidates, std::int64_t n, float largest, double scale);
 };
 inline constexpr std::int64_t scan_slack = 16;  // candidates that collect may want free: a vector's lanes

@@ -6,7 +6,8 @@ namespace {
 
 Case gated(GateKind kind, std::int64_t tokens, std::int64_t columns, float scale, DType out = DType::f32) {
   const bool quantizes = out == DType::q8_act;
-  return {fmt::format("{} {}x{}, scale {}{}", kind == GateKind::silu ? "silu" : "gelu_tanh", tokens, columns, scale, quantizes ? ", int8" : ""),
+  return {fmt::format("{} {}x{}, scale {}{}", kind == GateKind::silu ? "silu" : "gelu_tanh", tokens, columns, scale,
+                      quantizes ? ", int8" : ""),
           {.tokens = tokens},
           [=](CaseInputs& in) {
             const ir::Value y = silu_gate(in.program, in.activation("gate", {Symbol::tokens, columns}, scale),
@@ -21,7 +22,8 @@ Case gated(GateKind kind, std::int64_t tokens, std::int64_t columns, float scale
 std::vector<Case> silu_gate_cases() {
   std::vector<Case> cases;
   for (GateKind kind : {GateKind::silu, GateKind::gelu_tanh}) {
-    for (float scale : {1e-3f, 1.0f, 4.0f, 100.0f}) cases.push_back(gated(kind, 3, 77, scale));  // beyond 88 e^x is infinite
+    for (float scale : {1e-3f, 1.0f, 4.0f, 100.0f})
+      cases.push_back(gated(kind, 3, 77, scale));  // beyond 88 e^x is infinite
     cases.push_back(gated(kind, 1, 1, 1));
     cases.push_back(gated(kind, 0, 64, 1));
     cases.push_back(gated(kind, 40, 3000, 2));

@@ -21,7 +21,8 @@ HWY_INLINE V silu(V x) {
 // 0.5 (1 + tanh z) = 1 / (1 + exp(-2 z)), without the cancellation of 1 + tanh for large negative z.
 HWY_INLINE V gelu_tanh(V x) {
   const D d;
-  const V z = hn::Mul(hn::Mul(x, hn::Set(d, -2 * 0.7978845608028654f)), hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.044715f), hn::Set(d, 1.0f)));
+  const V z = hn::Mul(hn::Mul(x, hn::Set(d, -2 * 0.7978845608028654f)),
+                      hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.044715f), hn::Set(d, 1.0f)));
   return hn::Div(x, hn::Add(hn::Set(d, 1.0f), exponential(d, z)));
 }
 

@@ -30,8 +30,13 @@ std::string describe(const ir::Params& params) {
 
 }  // namespace
 
-const ir::OpInfo silu_gate_op{
-    .name = "silu_gate", .infer = infer, .cost = cost, .choose = choose, .describe = describe, .in_place = true, .stores_q8 = true};
+const ir::OpInfo silu_gate_op{.name = "silu_gate",
+                              .infer = infer,
+                              .cost = cost,
+                              .choose = choose,
+                              .describe = describe,
+                              .in_place = true,
+                              .stores_q8 = true};
 
 ir::Value silu_gate(ir::Program& p, ir::Value gate, ir::Value up, SiluGateParams params) {
   return p.record(silu_gate_op, {gate, up}, params)[0];
