@@ -27,13 +27,14 @@ void CommonFlags::add_to(CLI::App& app) {
   app.add_flag("--json", json, "print JSON (with schema_version and the environment) instead of text");
   app.add_flag("--verbose", verbose, "log more");
   app.add_flag("--quiet", quiet, "log errors only, no progress");
-  app.add_option("--forbid", forbid, "instruction sets that kernels may not use: avx2, avx512, vnni, avx_vnni")->delimiter(',');
+  app.add_option("--forbid", forbid, "instruction sets that kernels may not use: avx2, avx512, vnni, ... (RIDGE_FORBID, too)")->delimiter(',');
 }
 
 void CommonFlags::apply() const {
   if (verbose && quiet) fail_input("--verbose and --quiet exclude each other");
   if (verbose) set_log_level(LogLevel::debug);
   if (quiet) set_log_level(LogLevel::error);
+  hw::isa();  // reads RIDGE_FORBID, and tells Highway, before any kernel runs
   for (const std::string& name : forbid) hw::forbid(name);
 }
 
