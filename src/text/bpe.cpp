@@ -71,6 +71,9 @@ Bpe::Bpe(const TokenizerSpec& spec, const Vocabulary& vocabulary)
 }
 
 bool Bpe::starts_words(std::string_view mark) const {
+  // Where an unknown character is dropped, its neighbours become neighbours, and a mark may merge across it.
+  const bool drops = std::count(byte_pieces_.begin(), byte_pieces_.end(), no_token) != 0 && unknown_ == no_token;
+  if (drops && merging_ == Merging::ranks) return false;
   if (vocabulary_.find(mark) == no_token) return false;
   const auto keeps_apart = [&](TokenId id) {
     std::string_view text = vocabulary_.text(id);

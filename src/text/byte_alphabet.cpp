@@ -37,6 +37,8 @@ int byte_of_character(char32_t code) { return code < alphabet_end ? alphabet.byt
 
 bool append_bytes_of(std::string_view spelled, std::string& out) {
   const std::size_t before = out.size();
+  out.resize(before + spelled.size());  // at least one byte of spelling a byte
+  char* to = out.data() + before;
   for (std::size_t i = 0; i < spelled.size();) {
     const auto b = static_cast<unsigned char>(spelled[i]);
     char32_t code = b;
@@ -52,9 +54,10 @@ bool append_bytes_of(std::string_view spelled, std::string& out) {
       out.resize(before);
       return false;
     }
-    out += static_cast<char>(byte);
+    *to++ = static_cast<char>(byte);
     i += size;
   }
+  out.resize(static_cast<std::size_t>(to - out.data()));
   return true;
 }
 

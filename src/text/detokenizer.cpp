@@ -98,12 +98,8 @@ void Detokenizer::feed(std::size_t index, std::string_view token, State& state, 
     case Kind::byte_level:
       if (from_bytes_ || !append_bytes_of(token, text)) return feed(index + 1, token, state, out);
       break;
-    case Kind::replace_text:
-      append_replaced(token, stage.what.pattern, stage.what.content, text);
-      break;
-    case Kind::replace_regex:
-      append_replaced(token, stage.regex[0], stage.what.content, state.match, text);
-      break;
+    case Kind::replace_text: append_replaced(token, stage.what.pattern, stage.what.content, text); break;
+    case Kind::replace_regex: append_replaced(token, stage.regex[0], stage.what.content, state.match, text); break;
     case Kind::metaspace: {
       const bool drop = stage.what.drop_first && !mine.any;
       append_replaced(token, stage.what.pattern, drop ? "" : " ", text);
@@ -127,10 +123,8 @@ void Detokenizer::feed(std::size_t index, std::string_view token, State& state, 
         return;
       }
       break;
-    case Kind::strip:
-      return strip(index, token, state, out);
-    case Kind::fuse:
-      return feed(index + 1, token, state, out);
+    case Kind::strip: return strip(index, token, state, out);
+    case Kind::fuse: return feed(index + 1, token, state, out);
   }
   feed(index + 1, text, state, out);
 }

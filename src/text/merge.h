@@ -22,8 +22,7 @@ struct MergeScratch {
 };
 
 // Merges symbols 0 … count-1 in place. Afterwards the symbols left are 0, next[0], next[next[0]], … up to `count`.
-template <class Pairs>
-void merge_symbols(Pairs& pairs, std::uint32_t count, MergeScratch& s) {
+template <class Pairs> void merge_symbols(Pairs& pairs, std::uint32_t count, MergeScratch& s) {
   s.next.resize(count + 1);
   s.previous.resize(count + 1);
   s.priority.assign(count + 1, no_merge);

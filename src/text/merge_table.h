@@ -27,6 +27,7 @@ class MergeTable {
  private:
   static constexpr int id_bits = 21, rank_bits = 22;
   static constexpr std::uint64_t empty = ~std::uint64_t(0);  // max_merges keeps every rank below this one's
+  static std::uint64_t key_of(TokenId left, TokenId right) { return std::uint64_t(left) << id_bits | right; }
   void insert(TokenId left, TokenId right, std::uint32_t rank, const TokenizerSpec& spec);
 
   std::vector<std::uint64_t> table_;

@@ -80,14 +80,10 @@ void append_without_marks(std::string_view text, std::string& out) {
 
 Form form_of(Kind kind) {
   switch (kind) {
-    case Kind::nfc:
-      return Form::nfc;
-    case Kind::nfd:
-      return Form::nfd;
-    case Kind::nfkc:
-      return Form::nfkc;
-    default:
-      return Form::nfkd;
+    case Kind::nfc: return Form::nfc;
+    case Kind::nfd: return Form::nfd;
+    case Kind::nfkc: return Form::nfkc;
+    default: return Form::nfkd;
   }
 }
 
@@ -113,14 +109,10 @@ bool Normalizer::changes(const Step& step, std::string_view text) const {
     case Kind::nfd:
     case Kind::nfkc:
     case Kind::nfkd:
-    case Kind::strip_accents:
-      return !is_ascii(text);
-    case Kind::replace_text:
-      return text.find(step.what.pattern) != std::string_view::npos;
-    case Kind::prepend:
-      return !text.empty();
-    default:
-      return true;
+    case Kind::strip_accents: return !is_ascii(text);
+    case Kind::replace_text: return text.find(step.what.pattern) != std::string_view::npos;
+    case Kind::prepend: return !text.empty();
+    default: return true;
   }
 }
 
@@ -129,31 +121,17 @@ void Normalizer::apply(const Step& step, std::string_view text, std::string& out
     case Kind::nfc:
     case Kind::nfd:
     case Kind::nfkc:
-    case Kind::nfkd:
-      return append_normalized(form_of(step.what.kind), text, out);
-    case Kind::lowercase:
-      return append_lowercase(text, out);
-    case Kind::strip_accents:
-      return append_without_marks(text, out);
-    case Kind::nmt:
-      return append_nmt(text, out);
-    case Kind::strip:
-      out += stripped(text, step.what.left, step.what.right);
-      return;
-    case Kind::prepend:
-      (out += step.what.content) += text;
-      return;
-    case Kind::replace_text:
-      return append_replaced(text, step.what.pattern, step.what.content, out);
-    case Kind::replace_regex:
-      return append_replaced(text, step.regex[0], step.what.content, scratch, out);
-    case Kind::charsmap:
-      return step.charsmap[0].append(text, out);
-    case Kind::drop_at_end:
-      out += without_end(text, step.what.pattern);
-      return;
-    case Kind::collapse_spaces:
-      return append_collapsed(text, out);
+    case Kind::nfkd: return append_normalized(form_of(step.what.kind), text, out);
+    case Kind::lowercase: return append_lowercase(text, out);
+    case Kind::strip_accents: return append_without_marks(text, out);
+    case Kind::nmt: return append_nmt(text, out);
+    case Kind::strip: out += stripped(text, step.what.left, step.what.right); return;
+    case Kind::prepend: (out += step.what.content) += text; return;
+    case Kind::replace_text: return append_replaced(text, step.what.pattern, step.what.content, out);
+    case Kind::replace_regex: return append_replaced(text, step.regex[0], step.what.content, scratch, out);
+    case Kind::charsmap: return step.charsmap[0].append(text, out);
+    case Kind::drop_at_end: out += without_end(text, step.what.pattern); return;
+    case Kind::collapse_spaces: return append_collapsed(text, out);
   }
 }
 

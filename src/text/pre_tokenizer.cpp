@@ -34,18 +34,13 @@ class Segments {
  private:
   void segment(std::size_t begin, std::size_t end, bool is_match) {
     switch (behavior_) {
-      case Behavior::isolated:
-        emit(begin, end);
-        return;
+      case Behavior::isolated: emit(begin, end); return;
       case Behavior::removed:
         if (!is_match) emit(begin, end);
         return;
-      case Behavior::contiguous:
-        return join(begin, end, is_match, is_match == previous_match_);
-      case Behavior::merged_with_previous:
-        return join(begin, end, is_match, is_match && !previous_match_);
-      case Behavior::merged_with_next:
-        return join(begin, end, is_match, !is_match && previous_match_);
+      case Behavior::contiguous: return join(begin, end, is_match, is_match == previous_match_);
+      case Behavior::merged_with_previous: return join(begin, end, is_match, is_match && !previous_match_);
+      case Behavior::merged_with_next: return join(begin, end, is_match, !is_match && previous_match_);
     }
   }
   void join(std::size_t begin, std::size_t end, bool is_match, bool with_pending) {
@@ -116,8 +111,7 @@ void PreTokenizer::run_from(std::size_t index, TextPart part, Scratch& scratch, 
       rewrite(step, part, out);
       return run_from(index + 1, {out, part.first}, scratch, emit);
     }
-    default:
-      return split(step, part, scratch, [&](TextPart p) { run_from(index + 1, p, scratch, emit); });
+    default: return split(step, part, scratch, [&](TextPart p) { run_from(index + 1, p, scratch, emit); });
   }
 }
 
@@ -155,9 +149,7 @@ void PreTokenizer::rewrite(const Step& step, TextPart part, std::string& out) co
         else out += c;
       return;
     }
-    default:
-      append_spelling_of(part.text, out);
-      return;
+    default: append_spelling_of(part.text, out); return;
   }
 }
 

@@ -14,15 +14,10 @@ constexpr std::uint32_t max_match_steps = 100'000'000;    // per match
 constexpr std::uint32_t max_match_heap_kib = 512 * 1024;  // of the interpreter, which is used where JIT cannot
 constexpr std::size_t max_pattern_bytes = 64 * 1024;
 
-template <auto free>
-struct Free {
-  template <class T>
-  void operator()(T* p) const {
-    free(p);
-  }
+template <auto free> struct Free {
+  template <class T> void operator()(T* p) const { free(p); }
 };
-template <class T, auto free>
-using Handle = std::unique_ptr<T, Free<free>>;
+template <class T, auto free> using Handle = std::unique_ptr<T, Free<free>>;
 
 std::string message_of(int code) {
   PCRE2_UCHAR text[256];

@@ -66,31 +66,21 @@ class Translator {
   void escape(Place place) {
     const bool outside = place == Place::outside;
     switch (const char c = peek(1)) {
-      case 's':
-        return shorthand(place, space_set);
-      case 'S':
-        return shorthand(place, not_space_set);
-      case 'd':
-        return put(R"(\p{Nd})", 2);
-      case 'D':
-        return put(R"(\P{Nd})", 2);
-      case 'h':
-        return put(outside ? "[0-9a-fA-F]" : "0-9a-fA-F", 2);
-      case 'w':
-        return shorthand(place, word_set);
+      case 's': return shorthand(place, space_set);
+      case 'S': return shorthand(place, not_space_set);
+      case 'd': return put(R"(\p{Nd})", 2);
+      case 'D': return put(R"(\P{Nd})", 2);
+      case 'h': return put(outside ? "[0-9a-fA-F]" : "0-9a-fA-F", 2);
+      case 'w': return shorthand(place, word_set);
       case 'W':
         if (!outside) refuse("\\W inside a set is not supported");
         return put("[^" + std::string(word_set) + "]", 2);
       case 'b':
-      case 'B':
-        return boundary(place, c == 'b');
+      case 'B': return boundary(place, c == 'b');
       case 'p':
-      case 'P':
-        return property();
-      case 'v':
-        return put(R"(\x{b})", 2);
-      case 'u':
-        return code_point(4);
+      case 'P': return property();
+      case 'v': return put(R"(\x{b})", 2);
+      case 'u': return code_point(4);
       case 'x':
         if (peek(2) == '{') return copy(2);
         return code_point(2);
@@ -99,8 +89,7 @@ class Translator {
       case 't':
       case 'f':
       case 'a':
-      case 'e':
-        return copy(2);
+      case 'e': return copy(2);
       case 'A':
       case 'z':
       case 'Z':
@@ -109,8 +98,7 @@ class Translator {
       case 'k':
         if (!outside) refuse("this escape inside a set is not supported");
         return copy(2);
-      default:
-        break;
+      default: break;
     }
     const char c = peek(1);
     if (c == '\0') refuse("a backslash at the end");

@@ -81,8 +81,7 @@ void Vocabulary::insert(TokenId id, const TokenizerSpec& spec) {
   }
 }
 
-TokenId Vocabulary::find(std::string_view wanted, std::uint8_t wanted_literal) const {
-  const std::uint64_t hash = hash_of(wanted);
+TokenId Vocabulary::find(std::string_view wanted, std::uint64_t hash, std::uint8_t wanted_literal) const {
   const std::size_t mask = table_.size() - 1;
   for (std::size_t i = hash & mask; table_[i] != 0; i = (i + 1) & mask) {
     if (table_[i] >> 32 != hash >> 32) continue;
@@ -95,7 +94,7 @@ TokenId Vocabulary::find(std::string_view wanted, std::uint8_t wanted_literal) c
 TokenId Vocabulary::find_spelled(std::string_view spelling) const {
   if (spelling_ == Spelling::text) return find(spelling);
   std::string bytes;
-  return append_bytes_of(spelling, bytes) ? find(bytes) : find(spelling, literal);
+  return append_bytes_of(spelling, bytes) ? find(bytes) : find(spelling, hash_of(spelling), literal);
 }
 
 std::string Vocabulary::spelled(TokenId id) const {

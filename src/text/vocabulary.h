@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/hash.h"
 #include "text/tokenizer_spec.h"
 
 namespace ridge::text {
@@ -33,7 +34,9 @@ class Vocabulary {
   std::string spelled(TokenId id) const;  // as the file spells it
 
   // The piece that stands for a text, among those that text may become (control tokens are not), or no_token.
-  TokenId find(std::string_view text) const { return find(text, 0); }
+  TokenId find(std::string_view text) const { return find(text, hash_of(text)); }
+  TokenId find(std::string_view text, std::uint64_t hash) const { return find(text, hash, 0); }
+  void fetch(std::uint64_t hash) const { __builtin_prefetch(&table_[hash & (table_.size() - 1)]); }  // soon wanted
   TokenId find_spelled(std::string_view spelling) const;
   bool is(TokenId id, std::string_view bytes) const { return has(id) && !(flags_[id] & literal) && text(id) == bytes; }
 
@@ -41,7 +44,7 @@ class Vocabulary {
 
  private:
   enum Flag : std::uint8_t { present = 1, literal = 2, special = 4 };
-  TokenId find(std::string_view text, std::uint8_t wanted_literal) const;
+  TokenId find(std::string_view text, std::uint64_t hash, std::uint8_t wanted_literal) const;
   void insert(TokenId id, const TokenizerSpec& spec);
   void add_text(TokenId id, std::string_view spelled);
 
