@@ -18,6 +18,8 @@ constexpr std::string_view not_space_set =
     R"(\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{84}\x{86}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{10ffff})";
 // Oniguruma's word: Alphabetic, M, Nd, Pc; PCRE2's own \w is L, N and the underscore.
 constexpr std::string_view word_set = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
+// Outside of a set Oniguruma asks a table for the first 256 characters, which also calls ² ³ ¹ ¼ ½ ¾ words.
+constexpr std::string_view lone_word_set = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 
 constexpr std::array<std::string_view, 39> categories = {
     "Any", "C",  "Cc", "Cf", "Cn", "Co", "Cs", "L",  "Ll", "Lm", "Lo", "Lt", "Lu",
@@ -71,10 +73,10 @@ class Translator {
       case 'd': return put(R"(\p{Nd})", 2);
       case 'D': return put(R"(\P{Nd})", 2);
       case 'h': return put(outside ? "[0-9a-fA-F]" : "0-9a-fA-F", 2);
-      case 'w': return shorthand(place, word_set);
+      case 'w': return shorthand(place, outside ? lone_word_set : word_set);
       case 'W':
         if (!outside) refuse("\\W inside a set is not supported");
-        return put("[^" + std::string(word_set) + "]", 2);
+        return put("[^" + std::string(lone_word_set) + "]", 2);
       case 'b':
       case 'B': return boundary(place, c == 'b');
       case 'p':
@@ -114,7 +116,7 @@ class Translator {
       if (!wanted) refuse("\\B inside a set");
       return put(R"(\x{8})", 2);
     }
-    const std::string word = "[" + std::string(word_set) + "]";
+    const std::string word = "[" + std::string(lone_word_set) + "]";
     const std::string before = "(?<=" + word + ")", not_before = "(?<!" + word + ")";
     const std::string after = "(?=" + word + ")", not_after = "(?!" + word + ")";
     put(wanted ? "(?:" + before + not_after + "|" + not_before + after + ")"

@@ -37,7 +37,9 @@ TEST(regex, white_space_is_unicodes) {
 }
 
 TEST(regex, words_digits_and_borders) {
-  EXPECT_EQ(matches(R"(\w+)", "a_1\u0301 \u203F ²"), "a_1\u0301|\u203F|");
+  EXPECT_EQ(matches(R"(\w+)", "a_1\u0301 \u203F ² ⓐ \u09F4"), "a_1\u0301|\u203F|²|ⓐ|");
+  EXPECT_EQ(matches(R"([\w]+)", "a²"), "a|");
+  EXPECT_EQ(matches(R"(\W+)", "a² ½-"), " |-|");
   EXPECT_EQ(matches(R"(\d+)", "12 ٣ ²"), "12|٣|");
   EXPECT_EQ(matches(R"(\d{1,3}(?=(?:\d{3})*\b))", "1234567"), "1|234|567|");
   EXPECT_EQ(matches(R"(\h+)", "xAf0g"), "Af0|");  // hexadecimal digits, not horizontal space
