@@ -34,7 +34,8 @@ std::string read_text(const std::string& path) {
 
 int perplexity_verb(std::vector<std::string> arguments) {
   CLI::App app("Perplexity of a text in windows of --context tokens, each on its own, without a beginning-of-sequence token unless the\n"
-               "model's tokenizer adds one: over all positions, and over the second half of each window (what llama-perplexity prints).\n"
+               "model's tokenizer adds one: over all positions, and over the tokens of the second half of each window (llama-perplexity\n"
+               "prints that, but for the first of these tokens).\n"
                "example: ridge perplexity model.gguf text.txt --context 512", "perplexity");
   CommonFlags common;
   ModelFlags flags;
@@ -70,14 +71,14 @@ int perplexity_verb(std::vector<std::string> arguments) {
     part.insert(part.end(), ids.begin() + done * fresh, ids.begin() + (done + 1) * fresh);
     sequence.restart();
     const View logits = sequence.append(part, Want::all_rows);
-    std::vector<double> nll(part.size() - 1);
+    std::vector<double> nll(part.size() - 1);  // nll[i] is of token i + 1
     pool.parallel_for(std::int64_t(nll.size()), [&](std::int64_t i, int) {
       nll[std::size_t(i)] = negative_log_likelihood(logits.row_as<float>(i), logits.columns(), part[std::size_t(i) + 1]);
     });
     for (std::int64_t i = 0; i < std::int64_t(nll.size()); ++i) {
       if (!std::isfinite(nll[std::size_t(i)])) fail_machine("the logits of window {}, position {} are not finite: the model's weights or its arithmetic overflow", done, i);
       all += nll[std::size_t(i)], ++all_count;
-      if (i >= window / 2) half += nll[std::size_t(i)], ++half_count;
+      if (i + 1 >= window / 2) half += nll[std::size_t(i)], ++half_count;
     }
   }
   Report report = make_report("perplexity");
