@@ -10,9 +10,10 @@ A case file (tests/cli/*.txt) is a transcript. Each command is one test:
     ? 2                                            the exit code, when it is not 0
 
 In expected lines <number> stands for one number (1 180.5, -3e-4), <word> for text without spaces, <any> for anything within
-the line, and a line that is only `...` (or `! ...`) for any lines. `\\#`, `\\$`, `\\!`, `\\?`, `\\>` begin lines that start so; blank lines at the
-end of a block do not count. Commands of a file share one empty folder, where they run; `ridge` is on the PATH, RIDGE_MODEL is the
-example model and CASES this folder. --accept rewrites the expectations of commands that differ with what they do now: read the diff.
+the line, and a line that is only `...` (or `! ...`) for any lines. `\\#`, `\\$`, `\\!`, `\\?`, `\\>` begin lines that start so; blank
+lines at the end of a block do not count. Commands of a file share one empty folder, where they run; `ridge` is on the PATH,
+RIDGE_MODEL is the example model (where ./run puts it, unless it is set) and CASES this folder. --accept rewrites the
+expectations of commands that differ with what they do now: read the diff.
 """
 import argparse
 import difflib
@@ -162,6 +163,8 @@ def main():
     parser.add_argument("cases", type=Path, nargs="*")
     parser.add_argument("--accept", action="store_true")
     arguments = parser.parse_args()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    os.environ.setdefault("RIDGE_MODEL", str(cache / "ridge/SmolLM2-135M-Instruct.Q4_1.gguf"))
     scratch = tempfile.TemporaryDirectory()  # ceilings that a verb measures by itself serve all cases, and stay no longer
     os.environ.setdefault("RIDGE_CEILINGS", str(Path(scratch.name, "ceilings.json")))
     paths = arguments.cases or sorted(FOLDER.glob("*.txt"))
