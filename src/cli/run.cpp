@@ -32,12 +32,13 @@ struct RunFlags {
 class Session {  // a loaded model and what turns text into its tokens
  public:
   Session(const ModelFlags& flags, const RunFlags& run, const CommonFlags& common, const SamplingFlags& sampling)
-      : run_(run), common_(common), params_(sampling.resolved()), threads_(flags.thread_count()), base_bytes_(measure::peak_memory_bytes().value_or(0)), pool_(threads_) {
+      : run_(run), common_(common), params_(sampling.resolved()), threads_(flags.thread_count()), pool_(threads_) {
     model::Description d = model::open(flags.model);
     tokenizer_.emplace(model::load_tokenizer(*d.files));
     if (!run.raw) load_templates(d);
     capacity_ = engine::checked({.context = flags.load_options(d.config, 4096).context, .batch_tokens = run.batch_tokens});
     end_tokens_.assign(tokenizer_->end_ids().begin(), tokenizer_->end_ids().end());
+    base_bytes_ = measure::peak_memory_bytes().value_or(0);
     const model::LoadOptions options = engine::for_generation(flags.load_options(d.config, 4096), capacity_, d.config.vocab);
     std::erase_if(end_tokens_, [&](std::int32_t id) { return id >= d.config.vocab; });
     loaded_.emplace(std::move(d), options, pool_);
@@ -102,7 +103,7 @@ class Session {  // a loaded model and what turns text into its tokens
     templates_.emplace(std::move(source));
   }
 
-  // What the memory plan says for this generation, the tokenizer's tables and what the process had before.
+  // What the memory plan says for this generation, and what the process had before it loaded the weights.
   std::int64_t predicted_bytes() const {
     const model::MemoryUse m = loaded_->memory();
     std::int64_t most_tokens = 1, longest = 0;
@@ -113,7 +114,7 @@ class Session {  // a loaded model and what turns text into its tokens
     const auto blocks = engine::blocks_for(longest, capacity_.block_tokens);
     const std::int64_t states = m.states / std::max<std::int64_t>(1, capacity_.blocks()) * blocks;
     const Sizes used{most_tokens, 1, 1};
-    return base_bytes_ + m.weights + states + program::plan_memory(loaded_->program(), used, 0).arena_bytes + std::int64_t(tokenizer_->memory_bytes());
+    return base_bytes_ + m.weights + states + program::plan_memory(loaded_->program(), used, 0).arena_bytes;
   }
 
   measure::Timer since_start_;
@@ -121,7 +122,7 @@ class Session {  // a loaded model and what turns text into its tokens
   CommonFlags common_;
   engine::SamplingParams params_;
   int threads_;
-  std::int64_t base_bytes_;
+  std::int64_t base_bytes_ = 0;
   ThreadPool pool_;
   std::optional<text::Tokenizer> tokenizer_;
   std::optional<text::ChatTemplates> templates_;

@@ -39,6 +39,7 @@ Loaded::Loaded(Description description, const LoadOptions& options, ThreadPool& 
     if (const io::TensorEntry* entry = recorded_.bindings[i].tensor.entry) description_.files->release(*entry);
   };
   weights_ = program::bind_weights(recorded_.program, target, sources, pool, release);
+  if (description_.files) description_.files->release_all();  // what stays mapped comes back where it is touched
   executor_ = std::make_unique<program::Executor>(recorded_.program, target, pool, weights_.views);
 }
 

@@ -14,7 +14,7 @@ Executor::Executor(const ir::Program& program, const ir::Target& target, ThreadP
     scratch = std::max(scratch, steps_.back().choice.scratch_bytes);
   }
   plan_ = plan_memory(program, target_.most, scratch, reuse);
-  arena_ = Arena(plan_.arena_bytes, Pages::huge);
+  arena_ = Arena(plan_.arena_bytes);  // small pages: a small step touches little of each value's place
   inputs_ = Arena(plan_.input_bytes);
   states_ = Arena(plan_.state_bytes);
   scratch_ = Arena(plan_.scratch_bytes);
