@@ -21,6 +21,7 @@ std::span<const Verb> verbs();
 // One line each here and in verbs.cpp.
 int bench_verb(std::vector<std::string> arguments);
 int profile_verb(std::vector<std::string> arguments);
+int convert_verb(std::vector<std::string> arguments);
 int support_verb(std::vector<std::string> arguments);
 int run_verb(std::vector<std::string> arguments);
 int inspect_verb(std::vector<std::string> arguments);

@@ -5,6 +5,7 @@ namespace {
 
 constexpr Verb all[] = {
     {"bench", "op cases, or a whole model, beside their bounds", bench_verb},
+    {"convert", "a model in another type or file format", convert_verb},
     {"explain", "price every call of a step, without running it", explain_verb},
     {"inspect", "what is in a model file, and the memory it needs", inspect_verb},
     {"logits", "the logits of given token ids, as safetensors", logits_verb},
