@@ -43,6 +43,25 @@ CONTEXT = {
 }
 
 
+def conversations():
+    """Contexts for whole templates (families.txt): several conversations, with and without tools and a prompt's start."""
+    tool = json.loads(json.dumps(CONTEXT["tools"][0]))
+    tool["function"]["parameters"]["properties"]["mode"] = {"type": "string", "enum": ["c", "f"], "description": " unit "}
+    tool["function"]["parameters"]["properties"]["list"] = {"type": "array", "items": {"type": "object", "properties": {
+        "deep": {"type": ["string", "null"]}, "map": {"type": "object", "additionalProperties": {"type": "integer"}}}}}
+    call = {"id": "abc123def", "type": "function", "function": {"name": "add", "arguments": {"a": 1, "b": [2.5, "é"]}}}
+    user, system = {"role": "user", "content": " Hi <b>there</b> "}, {"role": "system", "content": "Be\nterse. "}
+    answer = {"role": "assistant", "content": "<think>\nhm\n</think>\n\nYes. "}
+    parts = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": " what? "}]}
+    called = [user, {"role": "assistant", "content": "", "tool_calls": [call, call]}, {"role": "tool", "content": "3"},
+              {"role": "tool", "content": "4"}]
+    for messages in ([user], [system, user], [user, answer, user], [system, user, answer], [user, user], called,
+                     [system] + called + [answer, user], [parts, answer], [user, {"role": "other", "content": "x"}], []):
+        for tools in (None, [tool, CONTEXT["tools"][0]]):
+            yield {"messages": messages, "tools": tools, "documents": None, "add_generation_prompt": tools is None,
+                   "bos_token": "<s>", "eos_token": "</s>"}
+
+
 class AssistantTracker(jinja2.ext.Extension):
     tags = {"generation"}
 
@@ -134,6 +153,9 @@ def main():
     cases, bad = [], 0
     for path in sorted((ROOT / "tools/template_snippets").glob("*")):
         for case, source in read_snippets(path):
+            if path.stem == "families":
+                cases += [{"source": source, "context": c, **render(source, c)} for c in conversations()]
+                continue
             result = render(source, CONTEXT)
             if " at 0x" in result.get("text", "") and "unsupported" not in case:
                 print(f"prints an address: {source}", file=sys.stderr)

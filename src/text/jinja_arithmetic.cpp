@@ -89,8 +89,7 @@ Value integers(Machine& machine, Op op, std::int64_t a, std::int64_t b) {
       }
       return Value::integer(op == Op::mod ? rest : quotient);
     }
-    default:
-      break;
+    default: break;
   }
   if (b >= 0) return integer_power(machine, a, b);
   if (a == 0) machine.fail("zero cannot be raised to a negative power");
@@ -130,16 +129,11 @@ Value divmod_real(double a, double b, Op op) {
 
 Value reals(Machine& machine, Op op, double a, double b) {
   switch (op) {
-    case Op::add:
-      return Value::real(a + b);
-    case Op::sub:
-      return Value::real(a - b);
-    case Op::mul:
-      return Value::real(a * b);
-    case Op::pow:
-      return power(machine, a, b);
-    default:
-      break;
+    case Op::add: return Value::real(a + b);
+    case Op::sub: return Value::real(a - b);
+    case Op::mul: return Value::real(a * b);
+    case Op::pow: return power(machine, a, b);
+    default: break;
   }
   if (b == 0) machine.fail("division by zero");
   return op == Op::div ? Value::real(a / b) : divmod_real(a, b, op);

@@ -59,10 +59,8 @@ bool python_item(Machine& machine, const Value& object, const Value& key, Value&
       out = text.markup ? Value::markup(std::move(character)) : machine.string(std::move(character));
       return true;
     }
-    case ValueKind::object:
-      return object_of(object).item(machine, key, out);
-    default:
-      return false;
+    case ValueKind::object: return object_of(object).item(machine, key, out);
+    default: return false;
   }
 }
 
@@ -128,16 +126,12 @@ bool python_attribute(Machine& machine, const Value& object, const std::string& 
   if (object.is(ValueKind::object)) return object_of(object).attribute(machine, name, out);
   MethodLookup method = find_method(object, name);
   switch (method.kind) {
-    case MethodKind::none:
-      return false;
-    case MethodKind::usable:
-      out = make_object<MethodObject>(object.depth(), object, method.function);
-      return true;
+    case MethodKind::none: return false;
+    case MethodKind::usable: out = make_object<MethodObject>(object.depth(), object, method.function); return true;
     case MethodKind::unsafe:
       out = Value::undefined(fmt::format("access to attribute '{}' of '{}' object is unsafe", name, type_name(object)));
       return true;
-    case MethodKind::unsupported:
-      machine.fail("'{}' of a value of type {} is not supported", name, type_name(object));
+    case MethodKind::unsupported: machine.fail("'{}' of a value of type {} is not supported", name, type_name(object));
   }
   return false;
 }

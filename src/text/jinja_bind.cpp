@@ -83,32 +83,23 @@ class Binder {
       case StmtKind::output:
         for (const ExprPtr& value : node.exprs) visit(symbols, value.get());
         break;
-      case StmtKind::if_else:
-        visit_if(symbols, node);
-        break;
-      case StmtKind::macro:
-        symbols.store(node.macro->name);
-        break;
+      case StmtKind::if_else: visit_if(symbols, node); break;
+      case StmtKind::macro: symbols.store(node.macro->name); break;
       case StmtKind::for_loop:
       case StmtKind::call_block:
-      case StmtKind::filter_block:
-        visit(symbols, node.value.get());
-        break;
+      case StmtKind::filter_block: visit(symbols, node.value.get()); break;
       case StmtKind::set:
         visit(symbols, node.value.get());
         visit_target(symbols, *node.target, Store::assigned);
         break;
-      case StmtKind::set_block:
-        visit_target(symbols, *node.target, Store::assigned);
-        break;
+      case StmtKind::set_block: visit_target(symbols, *node.target, Store::assigned); break;
       case StmtKind::with:
         for (const ExprPtr& value : node.values) visit(symbols, value.get());
         break;
       case StmtKind::data:
       case StmtKind::generation:
       case StmtKind::break_loop:
-      case StmtKind::continue_loop:
-        break;
+      case StmtKind::continue_loop: break;
     }
   }
 
@@ -168,24 +159,17 @@ class Binder {
 
   void bind_statement(Stmt& node, Frame& frame) {
     switch (node.kind) {
-      case StmtKind::data:
-        break;
+      case StmtKind::data: break;
       case StmtKind::output:
         for (const ExprPtr& value : node.exprs) bind_expression(value, frame);
         break;
-      case StmtKind::if_else:
-        bind_if(node, frame);
-        break;
-      case StmtKind::for_loop:
-        bind_for(node, frame);
-        break;
+      case StmtKind::if_else: bind_if(node, frame); break;
+      case StmtKind::for_loop: bind_for(node, frame); break;
       case StmtKind::macro:
         bind_macro(*node.macro, frame, node.line);
         node.name_slot = reference(node.macro->name, frame, node.line);
         break;
-      case StmtKind::generation:
-        bind_macro(*node.macro, frame, node.line);
-        break;
+      case StmtKind::generation: bind_macro(*node.macro, frame, node.line); break;
       case StmtKind::call_block:
         bind_macro(*node.macro, frame, node.line);
         bind_expression(node.value, frame);
@@ -196,9 +180,7 @@ class Binder {
         break;
       case StmtKind::set_block:
       case StmtKind::filter_block:
-      case StmtKind::with:
-        bind_block(node, frame);
-        break;
+      case StmtKind::with: bind_block(node, frame); break;
       case StmtKind::break_loop:
       case StmtKind::continue_loop:
         if (!frame.in_loop) fail_input("chat template, line {}: 'break' or 'continue' outside a loop", node.line);

@@ -74,22 +74,15 @@ bool is_number(const Value& value) { return is_integral(value) || value.is(Value
 bool is_truthy(Machine& machine, const Value& value) {
   switch (value.kind()) {
     case ValueKind::undefined:
-    case ValueKind::none:
-      return false;
+    case ValueKind::none: return false;
     case ValueKind::boolean:
-    case ValueKind::integer:
-      return value.as_integer() != 0;
-    case ValueKind::real:
-      return value.as_real() != 0;
-    case ValueKind::string:
-      return !value.as_string().empty();
+    case ValueKind::integer: return value.as_integer() != 0;
+    case ValueKind::real: return value.as_real() != 0;
+    case ValueKind::string: return !value.as_string().empty();
     case ValueKind::list:
-    case ValueKind::tuple:
-      return !value.items().empty();
-    case ValueKind::map:
-      return value.entries().size() != 0;
-    case ValueKind::object:
-      return object_of(value).truth(machine);
+    case ValueKind::tuple: return !value.items().empty();
+    case ValueKind::map: return value.entries().size() != 0;
+    case ValueKind::object: return object_of(value).truth(machine);
   }
   return false;
 }
@@ -100,11 +93,8 @@ bool equals(Machine& machine, const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
     case ValueKind::undefined:
-    case ValueKind::none:
-      return true;
-    case ValueKind::string:
-      machine.step(a.as_string().size() / 64);
-      return a.as_string() == b.as_string();
+    case ValueKind::none: return true;
+    case ValueKind::string: machine.step(a.as_string().size() / 64); return a.as_string() == b.as_string();
     case ValueKind::list:
     case ValueKind::tuple: {
       const auto& x = a.items();
@@ -114,12 +104,9 @@ bool equals(Machine& machine, const Value& a, const Value& b) {
         if (!is_identical(x[i], y[i]) && !equals(machine, x[i], y[i])) return false;
       return true;
     }
-    case ValueKind::map:
-      return a.node() == b.node() || maps_equal(machine, a.entries(), b.entries());
-    case ValueKind::object:
-      return object_of(a).equals(machine, object_of(b));
-    default:
-      return false;
+    case ValueKind::map: return a.node() == b.node() || maps_equal(machine, a.entries(), b.entries());
+    case ValueKind::object: return object_of(a).equals(machine, object_of(b));
+    default: return false;
   }
 }
 
@@ -127,24 +114,15 @@ bool is_less(Machine& machine, const Value& a, const Value& b) { return order(ma
 
 bool compares(Machine& machine, Op op, const Value& a, const Value& b) {
   switch (op) {
-    case Op::eq:
-      return equals(machine, a, b);
-    case Op::ne:
-      return !equals(machine, a, b);
-    case Op::lt:
-      return order(machine, a, b) < 0;
-    case Op::le:
-      return order(machine, a, b) <= 0;
-    case Op::gt:
-      return order(machine, a, b) > 0;
-    case Op::ge:
-      return order(machine, a, b) >= 0;
-    case Op::in:
-      return contains(machine, b, a);
-    case Op::not_in:
-      return !contains(machine, b, a);
-    default:
-      fail_bug("chat template: not a comparison");
+    case Op::eq: return equals(machine, a, b);
+    case Op::ne: return !equals(machine, a, b);
+    case Op::lt: return order(machine, a, b) < 0;
+    case Op::le: return order(machine, a, b) <= 0;
+    case Op::gt: return order(machine, a, b) > 0;
+    case Op::ge: return order(machine, a, b) >= 0;
+    case Op::in: return contains(machine, b, a);
+    case Op::not_in: return !contains(machine, b, a);
+    default: fail_bug("chat template: not a comparison");
   }
 }
 
@@ -170,10 +148,8 @@ bool contains(Machine& machine, const Value& container, const Value& item) {
 bool is_same(Machine& machine, const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
-    case ValueKind::none:
-      return true;
-    case ValueKind::boolean:
-      return a.as_boolean() == b.as_boolean();
+    case ValueKind::none: return true;
+    case ValueKind::boolean: return a.as_boolean() == b.as_boolean();
     case ValueKind::integer:
       // CPython shares small integers; for larger ones identity is an accident.
       if (a.as_integer() != b.as_integer()) return false;
@@ -181,10 +157,8 @@ bool is_same(Machine& machine, const Value& a, const Value& b) {
       machine.fail("'sameas' of large integers is not supported");
     case ValueKind::undefined:
     case ValueKind::real:
-    case ValueKind::string:
-      machine.fail("'sameas' of two values of type {} is not supported", type_name(a));
-    default:
-      return a.node() == b.node();
+    case ValueKind::string: machine.fail("'sameas' of two values of type {} is not supported", type_name(a));
+    default: return a.node() == b.node();
   }
 }
 

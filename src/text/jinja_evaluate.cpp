@@ -44,12 +44,8 @@ void Evaluator::enter(const std::vector<Load>& loads, Activation& variables) {
   for (const Load& load : loads) {
     Value& target = variables.slots[static_cast<std::size_t>(load.target)];
     switch (load.kind) {
-      case LoadKind::clear:
-        target = Value();
-        break;
-      case LoadKind::alias:
-        target = variable(load.source, variables);
-        break;
+      case LoadKind::clear: target = Value(); break;
+      case LoadKind::alias: target = variable(load.source, variables); break;
       case LoadKind::resolve: {
         const Value* found = context_.entries().find(load.name);
         if (!found) found = global_values().find(load.name);
@@ -70,8 +66,7 @@ Value Evaluator::evaluate(const Expr& node, Activation& variables) {
   machine_.line = node.line;
   auto child = [&](std::size_t i) { return evaluate(*node.children[i], variables); };
   switch (node.kind) {
-    case ExprKind::constant:
-      return node.value;
+    case ExprKind::constant: return node.value;
     case ExprKind::name: {
       const Value& value = variable(node.slot, variables);
       if (value.is(ValueKind::undefined) && !value.node())
@@ -80,16 +75,11 @@ Value Evaluator::evaluate(const Expr& node, Activation& variables) {
     }
     case ExprKind::tuple:
     case ExprKind::list:
-    case ExprKind::dict:
-      return evaluate_items(node, variables);
-    case ExprKind::binary:
-      return evaluate_binary(node, variables);
-    case ExprKind::negate:
-      return negate(machine_, child(0));
-    case ExprKind::plus:
-      return plus(machine_, child(0));
-    case ExprKind::logic_not:
-      return Value::boolean(!is_truthy(machine_, child(0)));
+    case ExprKind::dict: return evaluate_items(node, variables);
+    case ExprKind::binary: return evaluate_binary(node, variables);
+    case ExprKind::negate: return negate(machine_, child(0));
+    case ExprKind::plus: return plus(machine_, child(0));
+    case ExprKind::logic_not: return Value::boolean(!is_truthy(machine_, child(0)));
     case ExprKind::logic_and: {
       Value left = child(0);
       return is_truthy(machine_, left) ? child(1) : left;
@@ -98,8 +88,7 @@ Value Evaluator::evaluate(const Expr& node, Activation& variables) {
       Value left = child(0);
       return is_truthy(machine_, left) ? left : child(1);
     }
-    case ExprKind::compare:
-      return evaluate_compare(node, variables);
+    case ExprKind::compare: return evaluate_compare(node, variables);
     case ExprKind::concat: {
       std::string text;
       for (std::size_t i = 0; i < node.children.size(); ++i) {
@@ -118,17 +107,12 @@ Value Evaluator::evaluate(const Expr& node, Activation& variables) {
       machine_.line = node.line;
       return get_attribute(machine_, object, node.name);
     }
-    case ExprKind::getitem:
-      return evaluate_getitem(node, variables);
-    case ExprKind::call:
-      return evaluate_call(node, variables, nullptr);
-    case ExprKind::filter:
-      return evaluate_filter(node, variables, nullptr);
-    case ExprKind::test:
-      return evaluate_test(node, variables);
+    case ExprKind::getitem: return evaluate_getitem(node, variables);
+    case ExprKind::call: return evaluate_call(node, variables, nullptr);
+    case ExprKind::filter: return evaluate_filter(node, variables, nullptr);
+    case ExprKind::test: return evaluate_test(node, variables);
     case ExprKind::slice:
-    case ExprKind::attribute_ref:
-      break;
+    case ExprKind::attribute_ref: break;
   }
   fail_bug("chat template, line {}: an expression that has no value", node.line);
 }

@@ -33,14 +33,11 @@ Flow Evaluator::execute(const Stmt& node, Activation& variables, std::string& ou
   machine_.step();
   machine_.line = node.line;
   switch (node.kind) {
-    case StmtKind::data:
-      write(node.text, out);
-      break;
+    case StmtKind::data: write(node.text, out); break;
     case StmtKind::output:
       for (const ExprPtr& value : node.exprs) write(to_str(machine_, evaluate(*value, variables)), out);
       break;
-    case StmtKind::if_else:
-      return execute_if(node, variables, out);
+    case StmtKind::if_else: return execute_if(node, variables, out);
     case StmtKind::for_loop: {
       Value items = evaluate(*node.value, variables);
       machine_.line = node.line;
@@ -48,12 +45,8 @@ Flow Evaluator::execute(const Stmt& node, Activation& variables, std::string& ou
       else return execute_loop(node, variables, variables, items, 0, out);
       break;
     }
-    case StmtKind::macro:
-      variable(node.name_slot, variables) = make_macro(*node.macro, variables);
-      break;
-    case StmtKind::call_block:
-      execute_call_block(node, variables, out);
-      break;
+    case StmtKind::macro: variable(node.name_slot, variables) = make_macro(*node.macro, variables); break;
+    case StmtKind::call_block: execute_call_block(node, variables, out); break;
     case StmtKind::generation: {
       Args none;
       write(run_macro(*node.macro, variables, none), out);
@@ -67,12 +60,9 @@ Flow Evaluator::execute(const Stmt& node, Activation& variables, std::string& ou
     }
     case StmtKind::set_block:
     case StmtKind::filter_block:
-    case StmtKind::with:
-      return execute_block(node, variables, out);
-    case StmtKind::break_loop:
-      return Flow::break_loop;
-    case StmtKind::continue_loop:
-      return Flow::continue_loop;
+    case StmtKind::with: return execute_block(node, variables, out);
+    case StmtKind::break_loop: return Flow::break_loop;
+    case StmtKind::continue_loop: return Flow::continue_loop;
   }
   return Flow::normal;
 }

@@ -25,8 +25,7 @@ std::vector<Value> path_parts(Machine& machine, const Value& attribute) {
   }
 }
 
-template <const char* name>
-Value unsupported(Machine& machine, const Value&, Args&) {
+template <const char* name> Value unsupported(Machine& machine, const Value&, Args&) {
   machine.fail("the filter '{}' is not supported", name);
 }
 constexpr char pprint[] = "pprint", random[] = "random", urlize[] = "urlize", wordwrap[] = "wordwrap",

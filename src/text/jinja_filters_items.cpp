@@ -52,7 +52,10 @@ struct Keyed {
 };
 
 // As Python's sorted: stable, also when reversed.
-void sort_keyed(Machine& machine, std::vector<Keyed>& all, bool backwards) {
+void sort_keyed(Machine& machine, std::vector<Keyed>& all, const Value* reverse) {
+  std::int64_t flag = integer_argument(machine, reverse, 0, "'reverse'");
+  if (flag != static_cast<int>(flag)) machine.fail("'reverse' must be a small integer or a boolean");
+  bool backwards = flag != 0;
   if (backwards) std::reverse(all.begin(), all.end());
   std::stable_sort(all.begin(), all.end(),
                    [&](const Keyed& a, const Keyed& b) { return is_less(machine, a.key, b.key); });
@@ -89,7 +92,7 @@ Value sort(Machine& machine, const Value& value, Args& args) {
     }
     all.push_back({machine.list(std::move(keys)), item});
   }
-  sort_keyed(machine, all, truth_argument(machine, taken[0], false));
+  sort_keyed(machine, all, taken[0]);
   std::vector<Value> items;
   for (Keyed& one : all) items.push_back(std::move(one.item));
   return machine.list(std::move(items));
@@ -108,14 +111,13 @@ Value dictsort(Machine& machine, const Value& value, Args& args) {
     const Value& by = by_key ? key : item;
     all.push_back({exact ? by : fold_case(machine, by), machine.tuple({key, item})});
   }
-  sort_keyed(machine, all, truth_argument(machine, taken[2], false));
+  sort_keyed(machine, all, taken[2]);
   std::vector<Value> items;
   for (Keyed& one : all) items.push_back(std::move(one.item));
   return machine.list(std::move(items));
 }
 
-template <bool want_largest>
-Value extreme(Machine& machine, const Value& value, Args& args) {
+template <bool want_largest> Value extreme(Machine& machine, const Value& value, Args& args) {
   auto taken = take(machine, args, want_largest ? "max" : "min", {"case_sensitive", "attribute"});
   bool exact = truth_argument(machine, taken[0], false);
   AttributePath path(machine, taken[1]);
@@ -181,7 +183,7 @@ Value groupby(Machine& machine, const Value& value, Args& args) {
     Value key = path.of(machine, item);
     all.push_back({exact ? key : fold_case(machine, key), item});
   }
-  sort_keyed(machine, all, false);
+  sort_keyed(machine, all, nullptr);
   std::vector<Value> groups;
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;

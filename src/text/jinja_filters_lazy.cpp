@@ -15,8 +15,7 @@ int depth_of(const Value& value, const Args& args) {
   return depth + 1;
 }
 
-template <class Source>
-Value generator(Machine& machine, const Value& value, Args& args) {
+template <class Source> Value generator(Machine& machine, const Value& value, Args& args) {
   int depth = depth_of(value, args);
   machine.charge(256);
   return make_generator("generator", std::make_shared<Source>(value, std::move(args)), depth);
@@ -83,8 +82,7 @@ class MapFilter final : public LazyFilter {
 
 enum class Choose : bool { passing, failing };
 
-template <Choose choose, bool by_attribute>
-class SelectFilter final : public LazyFilter {
+template <Choose choose, bool by_attribute> class SelectFilter final : public LazyFilter {
   using LazyFilter::LazyFilter;
 
   bool start(Machine& machine) override {
@@ -224,8 +222,7 @@ Value items_filter(Machine& machine, const Value& value, Args& args) {
 }
 
 // Arguments are bound when the filter is called, before the first item is asked for.
-template <class Source>
-Value checked_generator(Machine& machine, const Value& value, Args& args) {
+template <class Source> Value checked_generator(Machine& machine, const Value& value, Args& args) {
   if (std::is_same_v<Source, UniqueFilter>) take(machine, args, "unique", {"case_sensitive", "attribute"});
   if (std::is_same_v<Source, BatchFilter>) take(machine, args, "batch", {"linecount", "fill_with"}, 1);
   if (std::is_same_v<Source, SliceFilter>) take(machine, args, "slice", {"slices", "fill_with"}, 1);

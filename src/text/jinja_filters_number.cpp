@@ -14,27 +14,26 @@ Value abs_filter(Machine& machine, const Value& value, Args& args) {
 Value int_filter(Machine& machine, const Value& value, Args& args) {
   auto taken = take(machine, args, "int", {"default", "base"});
   Value otherwise = taken[0] ? *taken[0] : Value::integer(0);
-  std::int64_t base = integer_argument(machine, taken[1], 10, "'base'");
   switch (value.kind()) {
-    case ValueKind::undefined:
-      fail_undefined(machine, value);
+    case ValueKind::undefined: fail_undefined(machine, value);
     case ValueKind::boolean:
-    case ValueKind::integer:
-      return Value::integer(value.as_integer());
+    case ValueKind::integer: return Value::integer(value.as_integer());
     case ValueKind::real:
       if (std::isnan(value.as_real())) return otherwise;
       if (std::isinf(value.as_real())) machine.fail("infinity has no integer");
       return integer_of_double(machine, value.as_real());
     case ValueKind::string: {
-      if (auto whole = base >= 0 && base <= 36 ? parse_integer(machine, value.as_string(), static_cast<int>(base))
-                                               : std::nullopt)
-        return Value::integer(*whole);
+      // A base that int() refuses leads on to the float, as any other failure of int() does.
+      bool has_base = !taken[1] || taken[1]->is(ValueKind::integer) || taken[1]->is(ValueKind::boolean);
+      std::int64_t base = has_base ? integer_argument(machine, taken[1], 10, "'base'") : -1;
+      auto whole =
+          base >= 0 && base <= 36 ? parse_integer(machine, value.as_string(), static_cast<int>(base)) : std::nullopt;
+      if (whole) return Value::integer(*whole);
       auto real = parse_real(value.as_string());
       if (!real || !std::isfinite(*real)) return otherwise;
       return integer_of_double(machine, *real);
     }
-    default:
-      return otherwise;
+    default: return otherwise;
   }
 }
 

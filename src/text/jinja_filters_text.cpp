@@ -15,8 +15,7 @@ Value text_method(Machine& machine, std::string_view method, const Value& value,
   return find_text_method(method).function(machine, soft_text(machine, value), args);
 }
 
-template <const char* method>
-Value method_filter(Machine& machine, const Value& value, Args& args) {
+template <const char* method> Value method_filter(Machine& machine, const Value& value, Args& args) {
   no_arguments(machine, args, method);
   return text_method(machine, method, value, args);
 }
@@ -126,10 +125,10 @@ Value truncate(Machine& machine, const Value& value, Args& args) {
   std::int64_t leeway = no_leeway ? 5 : integer_argument(machine, taken[3], 5, "'leeway'");
   if (length < count_characters(end)) machine.fail("the length of 'truncate' is less than that of its end");
   if (leeway < 0) machine.fail("the leeway of 'truncate' is negative");
-  if (value.is(ValueKind::undefined)) return value;  // is shorter than any length
-  if (!value.is(ValueKind::string)) machine.fail("the filter 'truncate' needs a string, not {}", type_name(value));
+  if (jinja::length(machine, value) - leeway <= length) return value;
+  if (!value.is(ValueKind::string))
+    machine.fail("the filter 'truncate' cannot cut a value of type {}", type_name(value));
   const ValueText& text = value.text();
-  if (text.length - leeway <= length) return value;
   if (text.markup) machine.fail("'truncate' of text that is marked safe is not supported");
   std::string kept = text.bytes.substr(0, byte_offset(text.bytes, length - count_characters(end)));
   if (!truth_argument(machine, taken[1], false)) {
@@ -271,7 +270,7 @@ Value filesizeformat(Machine& machine, const Value& value, Args& args) {
   double unit = base;
   for (std::size_t i = 0; i < units.size(); ++i) {
     unit *= base;
-    if (bytes >= unit && i + 1 < units.size()) continue;
+    if (!(bytes < unit) && i + 1 < units.size()) continue;
     std::string name = binary ? std::string(1, i == 0 ? 'K' : units[i]) + "iB" : std::string(1, units[i]) + "B";
     return machine.string(fmt::format("{:.1f} {}", base * bytes / unit, name));
   }

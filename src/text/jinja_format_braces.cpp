@@ -122,9 +122,7 @@ std::string format_integer(Machine& machine, const Spec& spec, std::int64_t n) {
   switch (spec.type) {
     case 0:
     case 'n':
-    case 'd':
-      digits = fmt::format("{}", size);
-      break;
+    case 'd': digits = fmt::format("{}", size); break;
     case 'x':
       digits = fmt::format("{:x}", size);
       prefix = "0x";
@@ -147,8 +145,7 @@ std::string format_integer(Machine& machine, const Spec& spec, std::int64_t n) {
       append_character(static_cast<std::uint32_t>(n), text);
       return align(machine, spec, "", text, '<');
     }
-    default:
-      machine.fail("the format '{}' does not work for int", spec.type);
+    default: machine.fail("the format '{}' does not work for int", spec.type);
   }
   bool decimal = spec.type == 0 || spec.type == 'd' || spec.type == 'n';
   if (spec.grouping == ',' && !decimal) machine.fail("',' does not work with the format '{}'", spec.type);
@@ -176,17 +173,10 @@ std::string format_real(Machine& machine, const Spec& spec, double x) {
     case 'e':
     case 'E':
     case 'g':
-    case 'G':
-      digits = print(kind, precision, size);
-      break;
-    case 'n':
-      digits = print('g', precision, size);
-      break;
-    case '%':
-      digits = print('f', precision, size * 100) + "%";
-      break;
-    default:
-      machine.fail("the format '{}' does not work for float", kind);
+    case 'G': digits = print(kind, precision, size); break;
+    case 'n': digits = print('g', precision, size); break;
+    case '%': digits = print('f', precision, size * 100) + "%"; break;
+    default: machine.fail("the format '{}' does not work for float", kind);
   }
   std::string sign = sign_of(spec, std::signbit(x) && !std::isnan(x));
   return align(machine, spec, sign, group(spec, digits, 3, sign.size()), '>');
@@ -337,10 +327,8 @@ std::string format_spec(Machine& machine, const Value& value, std::string_view t
       if (real) return format_real(machine, spec, static_cast<double>(value.as_integer()));
       return format_integer(machine, spec, value.as_integer());
     }
-    case ValueKind::real:
-      return format_real(machine, parse_spec(machine, text), value.as_real());
-    default:
-      machine.fail("the format '{}' does not work for a value of type {}", text, type_name(value));
+    case ValueKind::real: return format_real(machine, parse_spec(machine, text), value.as_real());
+    default: machine.fail("the format '{}' does not work for a value of type {}", text, type_name(value));
   }
 }
 

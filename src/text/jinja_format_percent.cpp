@@ -128,9 +128,7 @@ class Percent {
 
   void convert(char kind, const Spec& spec) {
     switch (kind) {
-      case '%':
-        pad("%", "", spec, false);
-        return;
+      case '%': pad("%", "", spec, false); return;
       case 's':
       case 'r':
       case 'a': {
@@ -142,27 +140,20 @@ class Percent {
         pad(text, "", spec, false);
         return;
       }
-      case 'c':
-        character(spec);
-        return;
+      case 'c': character(spec); return;
       case 'd':
       case 'i':
       case 'u':
       case 'x':
       case 'X':
-      case 'o':
-        whole(kind, spec);
-        return;
+      case 'o': whole(kind, spec); return;
       case 'f':
       case 'F':
       case 'e':
       case 'E':
       case 'g':
-      case 'G':
-        real(kind, spec);
-        return;
-      default:
-        machine_.fail("'%{}' is not a format", kind);
+      case 'G': real(kind, spec); return;
+      default: machine_.fail("'%{}' is not a format", kind);
     }
   }
 

@@ -71,41 +71,31 @@ std::shared_ptr<Iterator> iterate_items(std::vector<Value> items) {
 
 std::shared_ptr<Iterator> iterate(Machine& machine, const Value& value) {
   switch (value.kind()) {
-    case ValueKind::undefined:
-      return std::make_shared<EmptyIterator>();
-    case ValueKind::string:
-      return std::make_shared<TextIterator>(value);
+    case ValueKind::undefined: return std::make_shared<EmptyIterator>();
+    case ValueKind::string: return std::make_shared<TextIterator>(value);
     case ValueKind::list:
-    case ValueKind::tuple:
-      return std::make_shared<ItemsIterator>(value, false);
-    case ValueKind::map:
-      return ViewObject(value, ViewKind::keys).iterate(machine);
+    case ValueKind::tuple: return std::make_shared<ItemsIterator>(value, false);
+    case ValueKind::map: return ViewObject(value, ViewKind::keys).iterate(machine);
     case ValueKind::object:
       if (auto iterator = object_of(value).iterate(machine)) return iterator;
       break;
-    default:
-      break;
+    default: break;
   }
   machine.fail("a value of type {} cannot be iterated", type_name(value));
 }
 
 std::shared_ptr<Iterator> reversed(Machine& machine, const Value& value) {
   switch (value.kind()) {
-    case ValueKind::undefined:
-      return std::make_shared<EmptyIterator>();
+    case ValueKind::undefined: return std::make_shared<EmptyIterator>();
     case ValueKind::string: {
       std::vector<Value> all = to_items(machine, value);
       return iterate_items({all.rbegin(), all.rend()});
     }
     case ValueKind::list:
-    case ValueKind::tuple:
-      return std::make_shared<ItemsIterator>(value, true);
-    case ValueKind::map:
-      return ViewObject(value, ViewKind::keys).reversed(machine);
-    case ValueKind::object:
-      return object_of(value).reversed(machine);
-    default:
-      return nullptr;
+    case ValueKind::tuple: return std::make_shared<ItemsIterator>(value, true);
+    case ValueKind::map: return ViewObject(value, ViewKind::keys).reversed(machine);
+    case ValueKind::object: return object_of(value).reversed(machine);
+    default: return nullptr;
   }
 }
 
@@ -115,12 +105,9 @@ bool is_iterable(Machine& machine, const Value& value) {
     case ValueKind::string:
     case ValueKind::list:
     case ValueKind::tuple:
-    case ValueKind::map:
-      return true;
-    case ValueKind::object:
-      return object_of(value).iterate(machine) != nullptr;
-    default:
-      return false;
+    case ValueKind::map: return true;
+    case ValueKind::object: return object_of(value).iterate(machine) != nullptr;
+    default: return false;
   }
 }
 
@@ -140,22 +127,17 @@ std::vector<Value> to_items(Machine& machine, const Value& value) {
 
 std::optional<std::int64_t> try_length(Machine& machine, const Value& value) {
   switch (value.kind()) {
-    case ValueKind::undefined:
-      return 0;
-    case ValueKind::string:
-      return value.text().length;
+    case ValueKind::undefined: return 0;
+    case ValueKind::string: return value.text().length;
     case ValueKind::list:
-    case ValueKind::tuple:
-      return static_cast<std::int64_t>(value.items().size());
-    case ValueKind::map:
-      return static_cast<std::int64_t>(value.entries().size());
+    case ValueKind::tuple: return static_cast<std::int64_t>(value.items().size());
+    case ValueKind::map: return static_cast<std::int64_t>(value.entries().size());
     case ValueKind::object: {
       std::int64_t count = object_of(value).length(machine);
       if (count >= 0) return count;
       return std::nullopt;
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

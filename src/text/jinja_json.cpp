@@ -24,31 +24,16 @@ class Writer {
     machine_.step();
     if (out_.size() > machine_.limits.bytes) machine_.fail("JSON of more than {} bytes", machine_.limits.bytes);
     switch (value.kind()) {
-      case ValueKind::none:
-        out_ += "null";
-        return;
-      case ValueKind::boolean:
-        out_ += value.as_boolean() ? "true" : "false";
-        return;
-      case ValueKind::integer:
-        out_ += std::to_string(value.as_integer());
-        return;
-      case ValueKind::real:
-        out_ += number(value.as_real());
-        return;
-      case ValueKind::string:
-        text(value.as_string());
-        return;
+      case ValueKind::none: out_ += "null"; return;
+      case ValueKind::boolean: out_ += value.as_boolean() ? "true" : "false"; return;
+      case ValueKind::integer: out_ += std::to_string(value.as_integer()); return;
+      case ValueKind::real: out_ += number(value.as_real()); return;
+      case ValueKind::string: text(value.as_string()); return;
       case ValueKind::list:
-      case ValueKind::tuple:
-        items(value.items(), level);
-        return;
-      case ValueKind::map:
-        map(value.entries(), level);
-        return;
+      case ValueKind::tuple: items(value.items(), level); return;
+      case ValueKind::map: map(value.entries(), level); return;
       case ValueKind::undefined:
-      case ValueKind::object:
-        machine_.fail("a value of type {} cannot become JSON", type_name(value));
+      case ValueKind::object: machine_.fail("a value of type {} cannot become JSON", type_name(value));
     }
   }
 
@@ -106,23 +91,12 @@ class Writer {
 
   void key(const Value& key) {
     switch (key.kind()) {
-      case ValueKind::string:
-        text(key.as_string());
-        return;
-      case ValueKind::none:
-        out_ += "\"null\"";
-        return;
-      case ValueKind::boolean:
-        out_ += key.as_boolean() ? "\"true\"" : "\"false\"";
-        return;
-      case ValueKind::integer:
-        out_ += '"' + std::to_string(key.as_integer()) + '"';
-        return;
-      case ValueKind::real:
-        out_ += '"' + number(key.as_real()) + '"';
-        return;
-      default:
-        machine_.fail("a key of type {} cannot become JSON", type_name(key));
+      case ValueKind::string: text(key.as_string()); return;
+      case ValueKind::none: out_ += "\"null\""; return;
+      case ValueKind::boolean: out_ += key.as_boolean() ? "\"true\"" : "\"false\""; return;
+      case ValueKind::integer: out_ += '"' + std::to_string(key.as_integer()) + '"'; return;
+      case ValueKind::real: out_ += '"' + number(key.as_real()) + '"'; return;
+      default: machine_.fail("a key of type {} cannot become JSON", type_name(key));
     }
   }
 
@@ -141,27 +115,13 @@ class Writer {
       }
       ++at;
       switch (c) {
-        case '"':
-          out_ += "\\\"";
-          break;
-        case '\\':
-          out_ += "\\\\";
-          break;
-        case '\n':
-          out_ += "\\n";
-          break;
-        case '\r':
-          out_ += "\\r";
-          break;
-        case '\t':
-          out_ += "\\t";
-          break;
-        case '\f':
-          out_ += "\\f";
-          break;
-        case '\b':
-          out_ += "\\b";
-          break;
+        case '"': out_ += "\\\""; break;
+        case '\\': out_ += "\\\\"; break;
+        case '\n': out_ += "\\n"; break;
+        case '\r': out_ += "\\r"; break;
+        case '\t': out_ += "\\t"; break;
+        case '\f': out_ += "\\f"; break;
+        case '\b': out_ += "\\b"; break;
         default:
           if (byte < 0x20 || (byte == 0x7f && style_.ascii_only)) out_ += fmt::format("\\u{:04x}", byte);
           else out_ += c;

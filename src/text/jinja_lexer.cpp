@@ -1,6 +1,6 @@
 #include "text/jinja_lexer.h"
 
-#include <charconv>
+#include <cmath>
 
 #include "base/error.h"
 #include "text/jinja_literal.h"
@@ -47,8 +47,7 @@ class Lexer {
     return line_;
   }
 
-  template <class... Args>
-  [[noreturn]] void fail(std::size_t at, fmt::format_string<Args...> format, Args&&... args) {
+  template <class... Args> [[noreturn]] void fail(std::size_t at, fmt::format_string<Args...> format, Args&&... args) {
     fail_input("chat template, line {}: {}", line_at(at), fmt::format(format, std::forward<Args>(args)...));
   }
 
@@ -210,6 +209,7 @@ class Lexer {
     bool after_dot = position_ > 0 && source_[position_ - 1] == '.';
     NumberLiteral number = scan_number(std::string_view(source_).substr(position_), after_dot);
     if (number.too_large) fail(position_, "integers beyond 64 bits are not supported");
+    if (std::isinf(number.real)) fail(position_, "floats beyond the range of a double are not supported");
     Token& token = add(number.is_real ? TokenKind::real : TokenKind::integer, {});
     token.integer = number.integer;
     token.real = number.real;

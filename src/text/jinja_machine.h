@@ -59,8 +59,7 @@ struct Machine {
   // Objects that may take part in cycles; they are emptied when the rendering is over.
   std::vector<std::shared_ptr<Object>> kept;
 
-  template <class... A>
-  [[noreturn]] void fail(fmt::format_string<A...> format, A&&... args) const {
+  template <class... A> [[noreturn]] void fail(fmt::format_string<A...> format, A&&... args) const {
     fail_input("chat template, line {}: {}", line, fmt::format(format, std::forward<A>(args)...));
   }
   void step(std::uint64_t count = 1) {
@@ -98,13 +97,11 @@ class Deeper {
 inline Object& object_of(const Value& value) { return *static_cast<Object*>(value.node().get()); }
 
 // The object as one of a known kind, or null.
-template <class T>
-T* object_as(const Value& value) {
+template <class T> T* object_as(const Value& value) {
   return value.is(ValueKind::object) ? dynamic_cast<T*>(&object_of(value)) : nullptr;
 }
 
-template <class T, class... A>
-Value make_object(int inner_depth, A&&... args) {
+template <class T, class... A> Value make_object(int inner_depth, A&&... args) {
   auto object = std::make_shared<T>(std::forward<A>(args)...);
   if (inner_depth >= max_value_depth)
     fail_input("chat template: values nested deeper than {} are not accepted", max_value_depth);

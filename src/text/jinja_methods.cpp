@@ -12,8 +12,7 @@
 namespace ridge::text::jinja {
 namespace {
 
-template <ViewKind kind>
-Value map_view(Machine& machine, const Value& self, Args& args) {
+template <ViewKind kind> Value map_view(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 0, 0);
   return make_object<ViewObject>(self.depth(), self, kind);
 }
@@ -80,15 +79,13 @@ constexpr std::string_view number_unsupported[] = {
     "real",      "imag",     "numerator",  "denominator",      "conjugate", "bit_length",
     "bit_count", "to_bytes", "from_bytes", "as_integer_ratio", "hex",       "fromhex"};
 
-template <class Table>
-MethodLookup look(const Table& methods, std::string_view name) {
+template <class Table> MethodLookup look(const Table& methods, std::string_view name) {
   for (const NamedMethod& method : methods)
     if (method.name == name) return {MethodKind::usable, method.function};
   return {};
 }
 
-template <class Names>
-bool has(const Names& names, std::string_view name) {
+template <class Names> bool has(const Names& names, std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
@@ -102,8 +99,7 @@ void by_position(Machine& machine, const Args& args, std::size_t least, std::siz
 
 MethodLookup find_method(const Value& self, std::string_view name) {
   switch (self.kind()) {
-    case ValueKind::string:
-      return find_text_method(name);
+    case ValueKind::string: return find_text_method(name);
     case ValueKind::map:
       if (has(map_unsafe, name)) return {MethodKind::unsafe};
       if (has(map_unsupported, name)) return {MethodKind::unsupported};
@@ -111,8 +107,7 @@ MethodLookup find_method(const Value& self, std::string_view name) {
     case ValueKind::list:
       if (has(list_unsafe, name)) return {MethodKind::unsafe};
       return look(list_methods, name);
-    case ValueKind::tuple:
-      return look(tuple_methods, name);
+    case ValueKind::tuple: return look(tuple_methods, name);
     case ValueKind::boolean:
     case ValueKind::integer:
       return has(number_unsupported, name) && !name.ends_with("hex") ? MethodLookup{MethodKind::unsupported}
@@ -120,8 +115,7 @@ MethodLookup find_method(const Value& self, std::string_view name) {
     case ValueKind::real:
       if (has(number_unsupported, name)) return {MethodKind::unsupported};
       return look(real_methods, name);
-    default:
-      return {};
+    default: return {};
   }
 }
 

@@ -28,8 +28,7 @@ const std::string& text_at(Machine& machine, const Args& args, std::size_t i) {
                        "an argument of this method");
 }
 
-template <Ends ends>
-Value strip_method(Machine& machine, const Value& self, Args& args) {
+template <Ends ends> Value strip_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 0, 1);
   bool space = args.positional.empty() || args.positional[0].is(ValueKind::none);
   machine.step(self.as_string().size() / 64);
@@ -38,8 +37,7 @@ Value strip_method(Machine& machine, const Value& self, Args& args) {
       std::string(space ? strip(self.as_string(), ends) : strip(self.as_string(), ends, text_at(machine, args, 0))));
 }
 
-template <From from>
-Value split_method(Machine& machine, const Value& self, Args& args) {
+template <From from> Value split_method(Machine& machine, const Value& self, Args& args) {
   auto taken = take(machine, args, "split", {"sep", "maxsplit"});
   const std::string* separator =
       taken[0] && !taken[0]->is(ValueKind::none) ? &text_argument(machine, taken[0], "a separator") : nullptr;
@@ -53,14 +51,13 @@ Value split_method(Machine& machine, const Value& self, Args& args) {
 Value splitlines_method(Machine& machine, const Value& self, Args& args) {
   auto taken = take(machine, args, "splitlines", {"keepends"});
   std::vector<Value> lines;
-  LineEnds ends = truth_argument(machine, taken[0], false) ? LineEnds::kept : LineEnds::dropped;
+  LineEnds ends = integer_argument(machine, taken[0], 0, "'keepends'") != 0 ? LineEnds::kept : LineEnds::dropped;
   for (std::string_view line : split_lines(self.as_string(), ends))
     lines.push_back(same_kind(machine, self, std::string(line)));
   return machine.list(std::move(lines));
 }
 
-template <From from>
-Value partition_method(Machine& machine, const Value& self, Args& args) {
+template <From from> Value partition_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 1, 1);
   const std::string& text = self.as_string();
   const std::string& separator = text_at(machine, args, 0);
@@ -100,8 +97,7 @@ Window window(Machine& machine, const Value& self, const Args& args, std::size_t
   return out;
 }
 
-template <Ends end>
-Value starts_or_ends(Machine& machine, const Value& self, Args& args) {
+template <Ends end> Value starts_or_ends(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 1, 3);
   Window part = window(machine, self, args, 1);
   auto matches = [&](const Value& wanted) {
@@ -116,8 +112,7 @@ Value starts_or_ends(Machine& machine, const Value& self, Args& args) {
 }
 
 enum class Missing : bool { minus_one, error };
-template <From from, Missing missing>
-Value find_method_of(Machine& machine, const Value& self, Args& args) {
+template <From from, Missing missing> Value find_method_of(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 1, 3);
   const std::string& wanted = text_at(machine, args, 0);
   Window part = window(machine, self, args, 1);
@@ -166,8 +161,7 @@ Value join_method(Machine& machine, const Value& self, Args& args) {
   return same_kind(machine, self, std::move(out));
 }
 
-template <Case wanted>
-Value case_method(Machine& machine, const Value& self, Args& args) {
+template <Case wanted> Value case_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 0, 0);
   machine.step(self.as_string().size() / 16);
   return same_kind(machine, self, to_case(self.as_string(), wanted));
@@ -186,8 +180,7 @@ Value casefold_method(Machine& machine, const Value& self, Args& args) {
   return same_kind(machine, self, to_case(self.as_string(), Case::lower));
 }
 
-template <bool (*wanted)(std::uint32_t)>
-Value all_method(Machine& machine, const Value& self, Args& args) {
+template <bool (*wanted)(std::uint32_t)> Value all_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 0, 0);
   const std::string& text = self.as_string();
   machine.step(text.size() / 16);
@@ -207,8 +200,7 @@ Value isascii_method(Machine& machine, const Value& self, Args& args) {
 Value isprintable_method(Machine& machine, const Value& self, Args& args) {
   return self.as_string().empty() ? Value::boolean(true) : all_method<is_printable>(machine, self, args);
 }
-template <const char* test>
-Value test_method(Machine& machine, const Value& self, Args& args) {
+template <const char* test> Value test_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 0, 0);
   return Value::boolean(call_test(machine, test, self, {}));
 }
@@ -230,8 +222,7 @@ Value istitle_method(Machine& machine, const Value& self, Args& args) {
 }
 
 enum class Side : std::uint8_t { left, right, center };
-template <Side side>
-Value justify_method(Machine& machine, const Value& self, Args& args) {
+template <Side side> Value justify_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 1, 2);
   std::int64_t width = integer_argument(machine, &args.positional[0], 0, "a width");
   std::string fill = args.positional.size() > 1 ? harmless(machine, self, text_at(machine, args, 1)) : " ";
@@ -257,8 +248,7 @@ Value zfill_method(Machine& machine, const Value& self, Args& args) {
   return same_kind(machine, self, std::move(out));
 }
 
-template <Ends end>
-Value remove_method(Machine& machine, const Value& self, Args& args) {
+template <Ends end> Value remove_method(Machine& machine, const Value& self, Args& args) {
   by_position(machine, args, 1, 1);
   const std::string& part = text_at(machine, args, 0);
   std::string_view text = self.as_string();

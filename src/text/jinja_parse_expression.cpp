@@ -213,12 +213,8 @@ ExprPtr ExpressionParser::primary(Attributes attributes) {
       node->value = Value::string(std::move(text));
       return node;
     }
-    case TokenKind::integer:
-      node->value = Value::integer(stream_.next().integer);
-      return node;
-    case TokenKind::real:
-      node->value = Value::real(stream_.next().real);
-      return node;
+    case TokenKind::integer: node->value = Value::integer(stream_.next().integer); return node;
+    case TokenKind::real: node->value = Value::real(stream_.next().real); return node;
     case TokenKind::symbol:
       if (stream_.skip_symbol("(")) {
         node = tuple_of([&] { return expression(); }, {}, true);
@@ -228,14 +224,12 @@ ExprPtr ExpressionParser::primary(Attributes attributes) {
       if (token.text == "[") return list();
       if (token.text == "{") return dict();
       break;
-    default:
-      break;
+    default: break;
   }
   stream_.fail("unexpected {}", TokenStream::describe(token));
 }
 
-template <class One>
-ExprPtr ExpressionParser::tuple_of(One one, std::string_view end_name, bool parentheses) {
+template <class One> ExprPtr ExpressionParser::tuple_of(One one, std::string_view end_name, bool parentheses) {
   ExprPtr node = make(ExprKind::tuple, stream_.current().line);
   bool is_tuple = false;
   for (;;) {
@@ -262,13 +256,11 @@ namespace {
 void check_target(const Expr& node, const TokenStream& stream) {
   switch (node.kind) {
     case ExprKind::name:
-    case ExprKind::attribute_ref:
-      return;
+    case ExprKind::attribute_ref: return;
     case ExprKind::tuple:
       for (const ExprPtr& child : node.children) check_target(*child, stream);
       return;
-    default:
-      stream.fail_at(node.line, "cannot assign to this expression; names and tuples of names are accepted");
+    default: stream.fail_at(node.line, "cannot assign to this expression; names and tuples of names are accepted");
   }
 }
 

@@ -45,8 +45,7 @@ class ExpressionParser {
   ExprPtr test(ExprPtr input);
   ExprPtr list();
   ExprPtr dict();
-  template <class One>
-  ExprPtr tuple_of(One one, std::string_view end_name, bool parentheses);
+  template <class One> ExprPtr tuple_of(One one, std::string_view end_name, bool parentheses);
   void arguments(Expr& into);
   std::string dotted_name();
   ExprPtr make(ExprKind kind, int line) const;

@@ -90,29 +90,20 @@ std::string to_repr(Machine& machine, const Value& value, int depth) {
   machine.step();
   if (depth > 2 * max_value_depth) machine.fail("a value that is printed nests too deep");
   switch (value.kind()) {
-    case ValueKind::undefined:
-      return "Undefined";
-    case ValueKind::none:
-      return "None";
-    case ValueKind::boolean:
-      return value.as_boolean() ? "True" : "False";
-    case ValueKind::integer:
-      return std::to_string(value.as_integer());
-    case ValueKind::real:
-      return real_repr(value.as_real());
+    case ValueKind::undefined: return "Undefined";
+    case ValueKind::none: return "None";
+    case ValueKind::boolean: return value.as_boolean() ? "True" : "False";
+    case ValueKind::integer: return std::to_string(value.as_integer());
+    case ValueKind::real: return real_repr(value.as_real());
     case ValueKind::string: {
       machine.charge(value.as_string().size());
       std::string text = string_repr(value.as_string());
       return value.text().markup ? "Markup(" + text + ")" : text;
     }
-    case ValueKind::list:
-      return items_repr(machine, value, depth, '[', ']');
-    case ValueKind::tuple:
-      return items_repr(machine, value, depth, '(', ')');
-    case ValueKind::map:
-      return map_repr(machine, value.entries(), depth);
-    case ValueKind::object:
-      return object_of(value).represent(machine, depth);
+    case ValueKind::list: return items_repr(machine, value, depth, '[', ']');
+    case ValueKind::tuple: return items_repr(machine, value, depth, '(', ')');
+    case ValueKind::map: return map_repr(machine, value.entries(), depth);
+    case ValueKind::object: return object_of(value).represent(machine, depth);
   }
   return {};
 }
@@ -125,26 +116,16 @@ std::string to_str(Machine& machine, const Value& value) {
 
 std::string_view type_name(const Value& value) {
   switch (value.kind()) {
-    case ValueKind::undefined:
-      return "Undefined";
-    case ValueKind::none:
-      return "None";
-    case ValueKind::boolean:
-      return "bool";
-    case ValueKind::integer:
-      return "int";
-    case ValueKind::real:
-      return "float";
-    case ValueKind::string:
-      return value.text().markup ? "Markup" : "str";
-    case ValueKind::list:
-      return "list";
-    case ValueKind::tuple:
-      return "tuple";
-    case ValueKind::map:
-      return "dict";
-    case ValueKind::object:
-      return object_of(value).type_name();
+    case ValueKind::undefined: return "Undefined";
+    case ValueKind::none: return "None";
+    case ValueKind::boolean: return "bool";
+    case ValueKind::integer: return "int";
+    case ValueKind::real: return "float";
+    case ValueKind::string: return value.text().markup ? "Markup" : "str";
+    case ValueKind::list: return "list";
+    case ValueKind::tuple: return "tuple";
+    case ValueKind::map: return "dict";
+    case ValueKind::object: return object_of(value).type_name();
   }
   return "?";
 }
@@ -153,23 +134,12 @@ std::string escape_html(std::string_view text) {
   std::string out;
   for (char c : text) {
     switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&#34;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
     }
   }
   return out;

@@ -73,14 +73,9 @@ std::vector<Load> Symbols::entry_loads(const Unit& from) const {
     load.target = slot;
     load.name = entry.name;
     switch (entry.how) {
-      case How::parameter:
-        continue;
-      case How::resolve:
-        load.kind = LoadKind::resolve;
-        break;
-      case How::clear:
-        load.kind = LoadKind::clear;
-        break;
+      case How::parameter: continue;
+      case How::resolve: load.kind = LoadKind::resolve; break;
+      case How::clear: load.kind = LoadKind::clear; break;
       case How::alias:
         load.kind = LoadKind::alias;
         load.source = slot_of(entry.source, from, 0);

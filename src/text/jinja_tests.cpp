@@ -15,16 +15,12 @@ void no_arguments(Machine& machine, const Args& args) {
 }
 
 // Most tests look only at the value.
-template <bool (*look)(Machine&, const Value&)>
-bool plain(Machine& machine, const Value& value, Args& args) {
+template <bool (*look)(Machine&, const Value&)> bool plain(Machine& machine, const Value& value, Args& args) {
   no_arguments(machine, args);
   return look(machine, value);
 }
 
-template <ValueKind kind>
-bool is_kind(Machine&, const Value& value) {
-  return value.is(kind);
-}
+template <ValueKind kind> bool is_kind(Machine&, const Value& value) { return value.is(kind); }
 
 bool is_defined(Machine&, const Value& value) { return !value.is(ValueKind::undefined); }
 bool is_false(Machine&, const Value& value) { return value.is(ValueKind::boolean) && !value.as_boolean(); }
@@ -40,12 +36,9 @@ bool sequence(Machine&, const Value& value) {
     case ValueKind::string:
     case ValueKind::list:
     case ValueKind::tuple:
-    case ValueKind::map:
-      return true;
-    case ValueKind::object:
-      return object_of(value).is_sequence();
-    default:
-      return false;
+    case ValueKind::map: return true;
+    case ValueKind::object: return object_of(value).is_sequence();
+    default: return false;
   }
 }
 
@@ -79,8 +72,7 @@ const Value& other_value(Machine& machine, const Args& args) {
   return args.positional[0];
 }
 
-template <Op op>
-bool compare(Machine& machine, const Value& value, Args& args) {
+template <Op op> bool compare(Machine& machine, const Value& value, Args& args) {
   return compares(machine, op, value, other_value(machine, args));
 }
 

@@ -42,32 +42,22 @@ class TokenStream {
 
   static std::string describe(const Token& token) {
     switch (token.kind) {
-      case TokenKind::data:
-        return "text";
-      case TokenKind::variable_begin:
-        return "'{{'";
-      case TokenKind::variable_end:
-        return "'}}'";
-      case TokenKind::block_begin:
-        return "'{%'";
-      case TokenKind::block_end:
-        return "'%}'";
-      case TokenKind::string:
-        return "a string";
+      case TokenKind::data: return "text";
+      case TokenKind::variable_begin: return "'{{'";
+      case TokenKind::variable_end: return "'}}'";
+      case TokenKind::block_begin: return "'{%'";
+      case TokenKind::block_end: return "'%}'";
+      case TokenKind::string: return "a string";
       case TokenKind::integer:
-      case TokenKind::real:
-        return "a number";
-      case TokenKind::end:
-        return "the end of the template";
+      case TokenKind::real: return "a number";
+      case TokenKind::end: return "the end of the template";
       case TokenKind::name:
-      case TokenKind::symbol:
-        return fmt::format("'{}'", token.text);
+      case TokenKind::symbol: return fmt::format("'{}'", token.text);
     }
     return "?";
   }
 
-  template <class... Args>
-  [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
+  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
     fail_at(current().line, format, std::forward<Args>(args)...);
   }
   template <class... Args>

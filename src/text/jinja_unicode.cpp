@@ -13,8 +13,7 @@ struct Run {
   std::uint32_t first, last;
 };
 
-template <std::size_t N>
-bool in_runs(const Run (&runs)[N], std::uint32_t code) {
+template <std::size_t N> bool in_runs(const Run (&runs)[N], std::uint32_t code) {
   auto run = std::upper_bound(std::begin(runs), std::end(runs), code, [](auto c, const Run& r) { return c < r.first; });
   return run != std::begin(runs) && code <= (run - 1)->last;
 }
@@ -49,10 +48,8 @@ bool is_case_ignorable(std::uint32_t code) {
     case UTF8PROC_CATEGORY_ME:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK:
-      return true;
-    default:
-      break;
+    case UTF8PROC_CATEGORY_SK: return true;
+    default: break;
   }
   static constexpr std::uint32_t others[] = {0x27,   0x2e,   0x3a,   0xb7,   0x387,  0x55f,  0x5f4,  0x2018, 0x2019,
                                              0x2024, 0x2027, 0xfe13, 0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a};
@@ -103,8 +100,7 @@ void append_case(std::string_view text, std::size_t position, Character c, Case 
                    out);
 }
 
-template <class InSet>
-std::string_view strip_where(std::string_view text, Ends ends, InSet in_set) {
+template <class InSet> std::string_view strip_where(std::string_view text, Ends ends, InSet in_set) {
   std::size_t first = 0, last = text.size();
   if (ends != Ends::right) {
     while (first < last) {
@@ -202,12 +198,9 @@ bool is_printable(std::uint32_t code) {
     case UTF8PROC_CATEGORY_CO:
     case UTF8PROC_CATEGORY_CN:
     case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP:
-      return false;
-    case UTF8PROC_CATEGORY_ZS:
-      return code == ' ';
-    default:
-      return true;
+    case UTF8PROC_CATEGORY_ZP: return false;
+    case UTF8PROC_CATEGORY_ZS: return code == ' ';
+    default: return true;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "text/template_value.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
