@@ -158,13 +158,14 @@ TEST(safetensors, links_stay_in_the_folder_or_in_the_hubs_cache) {
 TEST(safetensors, reads_the_golden_models) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(RIDGE_SOURCE_DIR "/tests/goldens/models")) {
+    if (!std::filesystem::exists(entry.path() / "model.safetensors")) continue;  // sharded: model/goldens_test.cpp
     const auto parts = open_safetensors(entry.path() / "model.safetensors");
     EXPECT_GT(parts[0].header.tensors.size(), 5u);
-    for (const auto& t : parts[0].header.tensors) EXPECT_EQ(t.dtype, DType::f32) << t.name;
+    for (const auto& t : parts[0].header.tensors) EXPECT_TRUE(t.dtype.has_value()) << t.name;
     EXPECT_EQ(open_safetensors(entry.path() / "golden.safetensors")[0].header.tensors.size(), 8u);
     ++files;
   }
-  EXPECT_EQ(files, 14);
+  EXPECT_GE(files, 14);
 }
 
 }  // namespace

@@ -91,7 +91,9 @@ void expect_greedy(const fs::path& model, const Golden& golden, const LoadOption
   for (std::size_t i = 0; i < greedy.size(); ++i) {
     const auto vocab = std::ptrdiff_t(rows.size() / (i == 0 ? ids.size() : 1));
     const auto best = std::int32_t(std::max_element(rows.end() - vocab, rows.end()) - (rows.end() - vocab));
-    if (margin[i] > 1e-4f) EXPECT_EQ(best, greedy[i]) << model << ", step " << i;
+    if (margin[i] > 1e-4f) {
+      EXPECT_EQ(best, greedy[i]) << model << ", step " << i;
+    }
     rows = runner.append({&greedy[i], 1});
   }
 }
