@@ -178,7 +178,7 @@ TEST(tokenizer_json, unknown_characters) {
 
 TEST(tokenizer_json, added_tokens_with_all_their_flags) {
   json j = model();
-  j["added_tokens"] = {added("<x>", 14), added("<s>", 15, {{"special", true}})};
+  j["added_tokens"] = json::array({added("<x>", 14), added("<s>", 15, {{"special", true}})});
   EXPECT_EQ(tokenizer_of(j).encode("a<x>b<s>"), (Ids{1, 14, 2, 0, 0, 0}));
   EXPECT_EQ(tokenizer_of(j).encode("a<x>b<s>", {.control = Control::token}), (Ids{1, 14, 2, 15}));
   EXPECT_EQ(tokenizer_of(j).decode(Ids{1, 15, 14}, SpecialTokens::skip), "a<x>");
@@ -186,14 +186,14 @@ TEST(tokenizer_json, added_tokens_with_all_their_flags) {
   EXPECT_EQ(tokenizer_of(j).encode("a  <x> b"), (Ids{1, 14, 4, 2}));
   j["added_tokens"][0]["rstrip"] = true;
   EXPECT_EQ(tokenizer_of(j).encode("a  <x>\n b"), (Ids{1, 14, 2}));
-  j["added_tokens"] = {added("cab", 14, {{"single_word", true}})};
+  j["added_tokens"] = json::array({added("cab", 14, {{"single_word", true}})});
   EXPECT_EQ(tokenizer_of(j).encode("cab cab"), (Ids{14, 4, 14}));
   EXPECT_EQ(tokenizer_of(j).encode("cabc"), (Ids{3, 6}));
   EXPECT_EQ(tokenizer_of(j).encode("écab"), (Ids{0, 3, 5}));
-  j["added_tokens"] = {added("AA", 14, {{"normalized", true}})};
+  j["added_tokens"] = json::array({added("AA", 14, {{"normalized", true}})});
   j["normalizer"] = {{"type", "Lowercase"}};
   EXPECT_EQ(tokenizer_of(j).encode("aAb AA"), (Ids{14, 2, 4, 14}));
-  j["added_tokens"] = {added("aab", 14), added("aa", 15), added("a", 1)};
+  j["added_tokens"] = json::array({added("aab", 14), added("aa", 15), added("a", 1)});
   EXPECT_EQ(tokenizer_of(j).encode("aabaaa"), (Ids{14, 15, 1}));  // the longest counts
 }
 
@@ -247,7 +247,7 @@ TEST(tokenizer_json, pre_tokenizers) {
   const auto metaspace = [](const std::string& scheme) {
     return json{{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}};
   };
-  j["added_tokens"] = {added("<x>", 20)};
+  j["added_tokens"] = json::array({added("<x>", 20)});
   EXPECT_EQ(encode(metaspace("always"), "a b<x>a"), (Ids{8, 19, 20, 8}));
   EXPECT_EQ(encode(metaspace("first"), "a b<x>a"), (Ids{8, 19, 20, 1}));
   EXPECT_EQ(encode(metaspace("never"), "a b"), (Ids{1, 19}));
@@ -387,11 +387,11 @@ TEST(tokenizer_json, what_does_not_hold_together_is_refused) {
   EXPECT_HAS(refusal_of("{\"model\": {\"merges\": " + std::string(100000, '[')), "is not a string");
   EXPECT_HAS(refusal_of("{\"model\": {\"vocab\": " + std::string(100000, '[')), "nested deeper than 64");
   json j = model();
-  j["added_tokens"] = {added("<x>", 20)};
+  j["added_tokens"] = json::array({added("<x>", 20)});
   EXPECT_HAS(refusal(j), "'added_tokens[0]': token '<x>' says that its id is 20, but the vocabulary gives it 14");
-  j["added_tokens"] = {added(std::string(2000, 'x'), 14)};
+  j["added_tokens"] = json::array({added(std::string(2000, 'x'), 14)});
   EXPECT_HAS(refusal(j), "has 2000 bytes; at most 1024 are accepted");
-  j["added_tokens"] = {added("<x>", 14, {{"special", "yes"}})};
+  j["added_tokens"] = json::array({added("<x>", 14, {{"special", "yes"}})});
   EXPECT_HAS(refusal(j), "'added_tokens[0].special': wanted true or false");
 }
 

@@ -1,6 +1,7 @@
 #include "text/stop.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ridge::text {
 
