@@ -3,12 +3,16 @@
 // neutral value.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "op/rope/rope.h"
 
 namespace ridge::model {
+
+// Bounds of what a file may say, so that sizes computed from it neither overflow nor take the machine.
+inline constexpr std::int64_t most_layers = 1 << 12, most_experts = 1 << 12, most_size = std::int64_t(1) << 31;
 
 struct RopeScaling {
   enum class Kind : std::uint8_t { none, linear, llama3, yarn, longrope } kind = Kind::none;
@@ -35,16 +39,24 @@ struct Config {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t context = 0;  // the longest that the model was made for
   float norm_eps = 1e-5f;
+  float norm_offset = 0;     // Gemma as Hugging Face stores it: norms multiply by 1 + weight (GGUF files hold the sum)
   Rope rope;
+  std::optional<Rope> local_rope;  // of windowed layers, where theirs differs (Gemma 3)
 
-  float attention_scale = 0;       // multiplies q k^T
-  std::int64_t window = 0;         // of windowed layers, 0: none
+  float attention_scale = 0;        // multiplies q k^T
+  std::int64_t sliding_window = 0;  // keys that a query of a windowed layer sees, itself included; 0: there are none
+  std::vector<bool> windowed;       // by layer; empty: all of them, if there is a window
   float attention_softcap = 0, logit_softcap = 0;
-  float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
-  std::int64_t experts = 0, experts_used = 0, expert_ffn = 0;
+  float embedding_scale = 1, residual_scale = 1, logit_scale = 1;  // each multiplies
+  std::int64_t experts = 0, experts_used = 0, expert_ffn = 0;      // 0 experts: no layer is routed
+  bool normalize_routes = true;     // the weights of a token's experts sum to 1
 
   std::int64_t q_columns() const { return heads * head_dim; }
   std::int64_t kv_columns() const { return kv_heads * head_dim; }
+  bool is_windowed(std::int64_t layer) const {
+    return sliding_window > 0 && (windowed.empty() || windowed[std::size_t(layer)]);
+  }
+  std::int64_t window(std::int64_t layer) const { return is_windowed(layer) ? sliding_window : 0; }  // 0: sees all
 };
 
 }  // namespace ridge::model

@@ -1,6 +1,7 @@
 #include "model/gguf_config.h"
 
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 
@@ -10,36 +11,115 @@ namespace {
 class Keys {  // "llama.block_count" and the like: keys begin with the architecture's name
  public:
   Keys(const io::GgufMetadata& m, std::string architecture) : m_(m), prefix_(std::move(architecture) + ".") {}
-  std::string key(std::string_view name) const { return prefix_ + std::string(name); }
+  const std::string& file() const { return m_.file(); }
   bool has(std::string_view name) const { return m_.has(key(name)); }
-  // A size: at least `least`, at most 2^31.
-  std::int64_t size(std::string_view name, std::int64_t least = 1) const { return check(name, m_.get_i64(key(name)), least); }
-  std::int64_t size_or(std::string_view name, std::int64_t otherwise) const { return check(name, m_.get_i64(key(name), otherwise), 0); }
+  // A size: at least `least`, at most `most`.
+  std::int64_t size(std::string_view name, std::int64_t most = most_size) const { return check(name, m_.get_i64(key(name)), 1, most); }
+  std::int64_t size_or(std::string_view name, std::int64_t otherwise) const { return check(name, m_.get_i64(key(name), otherwise), 0, most_size); }
   double number(std::string_view name) const { return m_.get_f64(key(name)); }
   double number_or(std::string_view name, double otherwise) const { return m_.get_f64(key(name), otherwise); }
+  bool truth_or(std::string_view name, bool otherwise) const { return m_.get_bool(key(name), otherwise); }
   std::string text_or(std::string_view name, std::string_view otherwise) const { return std::string(m_.get_string(key(name), otherwise)); }
+  std::vector<bool> truths(std::string_view name) const { return m_.get_bools(key(name)); }
+  bool is_list(std::string_view name) const {
+    const io::GgufValue* v = m_.find(key(name));
+    return v && v->type == io::GgufType::array;
+  }
+  void ignore(std::string_view name) const { key(name); }
+
+  // Refuses what nobody asked for: it might change the result.
+  void check_all_read() const {
+    for (const io::GgufValue& v : m_.all())
+      if (v.key.starts_with(prefix_) && !asked_.contains(v.key)) m_.fail(v, "ridge does not know this key; it might change the result");
+  }
+  [[noreturn]] void fail(std::string_view name, const std::string& message) const {
+    fail_input("{}: key '{}' {}", m_.file(), prefix_ + std::string(name), message);
+  }
 
  private:
-  std::int64_t check(std::string_view name, std::int64_t value, std::int64_t least) const {
-    if (value < least || value > (std::int64_t(1) << 31))
-      fail_input("{}: key '{}' is {}; accepted is {} to 2^31", m_.file(), key(name), value, least);
+  std::string key(std::string_view name) const { return *asked_.insert(prefix_ + std::string(name)).first; }
+  std::int64_t check(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) const {
+    if (value < least || value > most) fail(name, fmt::format("is {}; accepted is {} to {}", value, least, most));
     return value;
   }
   const io::GgufMetadata& m_;
   std::string prefix_;
+  mutable std::set<std::string, std::less<>> asked_;
 };
 
-RopeScaling read_scaling(const Keys& k, const std::string& file) {
+RopeScaling read_scaling(const Keys& k, const Config& c) {
   RopeScaling s;
   const std::string type = k.text_or("rope.scaling.type", k.has("rope.scale_linear") ? "linear" : "none");
   s.factor = k.number_or("rope.scaling.factor", k.number_or("rope.scale_linear", 1));
   s.original_context = k.size_or("rope.scaling.original_context_length", 0);
-  if (type == "none") return s;
+  s.beta_fast = k.number_or("rope.scaling.yarn_beta_fast", s.beta_fast);
+  s.beta_slow = k.number_or("rope.scaling.yarn_beta_slow", s.beta_slow);
+  s.attention_factor = k.number_or("rope.scaling.attn_factor", 0);
+  k.ignore("rope.scaling.finetuned");  // says how the model was trained
   if (type == "linear") s.kind = RopeScaling::Kind::linear;
   else if (type == "yarn") s.kind = RopeScaling::Kind::yarn;
   else if (type == "longrope") s.kind = RopeScaling::Kind::longrope;
-  else fail_input("{}: rope scaling '{}' is not supported; supported are none, linear, yarn, longrope", file, type);
+  else if (type != "none") k.fail("rope.scaling.type", fmt::format("is '{}'; supported are none, linear, yarn, longrope", type));
+  if (s.kind == RopeScaling::Kind::linear || s.kind == RopeScaling::Kind::yarn) {
+    if (!(s.factor > 0)) k.fail("rope.scaling.factor", fmt::format("is {}; accepted is more than 0", s.factor));
+    if (s.attention_factor != 0 && s.attention_factor != 1) k.fail("rope.scaling.attn_factor", "goes with longrope only");
+    s.attention_factor = 0;
+  }
+  if (s.kind == RopeScaling::Kind::yarn && s.original_context == 0) s.original_context = std::int64_t(double(c.context) / s.factor);
   return s;
+}
+
+// Which layers have the window, where not all of them do: a list, or a period whose last layer sees all.
+std::vector<bool> windowed_layers(const Keys& k, const Config& c, std::int64_t period) {
+  constexpr std::string_view key = "attention.sliding_window_pattern";
+  if (k.is_list(key)) {
+    std::vector<bool> list = k.truths(key);
+    if (std::int64_t(list.size()) != c.layers) k.fail(key, fmt::format("has {} entries for {} layers", list.size(), c.layers));
+    return list;
+  }
+  if (k.has(key)) period = k.size(key);
+  std::vector<bool> list;
+  for (std::int64_t l = 0; l < c.layers; ++l) list.push_back(l % period + 1 < period);
+  return list;
+}
+
+void llama_family(const Keys& k, Config& c) {
+  c.rope.style = op::RopeStyle::pairs;  // llama files permute q and k for it
+  k.ignore("tensor_data_layout");
+}
+
+void qwen_family(const Keys&, Config&) {}
+
+// Which rule each architecture adds to the common keys.
+struct Special {
+  std::string_view architecture;
+  void (*read)(const Keys&, Config&);
+};
+constexpr Special special[] = {
+    {"llama", llama_family},
+    {"qwen2", qwen_family},
+    {"qwen3", qwen_family},
+};
+
+void read_experts(const Keys& k, Config& c) {
+  c.experts = k.size_or("expert_count", 0);
+  c.experts_used = k.size_or("expert_used_count", 0);
+  c.expert_ffn = k.size_or("expert_feed_forward_length", c.ffn);
+  if (c.experts > 0 && (c.experts > most_experts || c.experts_used < 1 || c.experts_used > c.experts))
+    k.fail("expert_used_count", fmt::format("is {} of {} experts; accepted is 1 to all of at most {}", c.experts_used, c.experts, most_experts));
+}
+
+void read_attention(const Keys& k, Config& c) {
+  c.heads = k.size("attention.head_count");
+  c.kv_heads = k.size_or("attention.head_count_kv", c.heads);
+  if (c.kv_heads < 1 || c.heads % c.kv_heads != 0)
+    fail_input("{}: {} kv heads do not divide {} heads", k.file(), c.kv_heads, c.heads);
+  c.head_dim = k.size_or("attention.key_length", c.hidden / c.heads);
+  if (c.head_dim < 1 || k.size_or("attention.value_length", c.head_dim) != c.head_dim)
+    fail_input("{}: keys and values of different lengths are not supported", k.file());
+  if (!k.truth_or("attention.causal", true)) k.fail("attention.causal", "is false; encoders are not supported");
+  c.attention_scale = float(k.number_or("attention.scale", 1.0 / std::sqrt(double(c.head_dim))));
+  c.sliding_window = k.size_or("attention.sliding_window", 0);
 }
 
 }  // namespace
@@ -49,30 +129,36 @@ Config config_from_gguf(const io::ModelFiles& files) {
   Config c;
   c.architecture = std::string(m.get_string("general.architecture"));
   c.name = std::string(m.get_string("general.name", c.architecture));
+  const Special* family = nullptr;
+  for (const Special& s : special)
+    if (s.architecture == c.architecture) family = &s;
+  if (!family) {
+    std::string known;
+    for (const Special& s : special) known += (known.empty() ? "" : ", ") + std::string(s.architecture);
+    fail_input("{}: the architecture '{}' is not supported; supported are {}", m.file(), c.architecture, known);
+  }
   const Keys k(m, c.architecture);
-  c.layers = k.size("block_count");
+  c.layers = k.size("block_count", most_layers);
   c.hidden = k.size("embedding_length");
   c.ffn = k.size("feed_forward_length");
-  c.heads = k.size("attention.head_count");
-  c.kv_heads = k.size_or("attention.head_count_kv", c.heads);
   c.context = k.size("context_length");
   c.norm_eps = float(k.number_or("attention.layer_norm_rms_epsilon", k.number_or("attention.layer_norm_epsilon", 1e-5)));
-  if (c.kv_heads < 1 || c.heads % c.kv_heads != 0)
-    fail_input("{}: {} kv heads do not divide {} heads", m.file(), c.kv_heads, c.heads);
-  c.head_dim = k.size_or("attention.key_length", c.hidden / c.heads);
-  if (c.head_dim < 1 || k.size_or("attention.value_length", c.head_dim) != c.head_dim)
-    fail_input("{}: keys and values of different lengths are not supported", m.file());
-  c.attention_scale = float(1.0 / std::sqrt(double(c.head_dim)));
-  c.window = k.size_or("attention.sliding_window", 0);
+  read_attention(k, c);
+  read_experts(k, c);
   c.rope.base = k.number_or("rope.freq_base", 10000);
   c.rope.dims = k.size_or("rope.dimension_count", c.head_dim);
-  c.rope.style = op::RopeStyle::pairs;  // llama files permute q and k for it
-  c.rope.scaling = read_scaling(k, m.file());
+  c.rope.scaling = read_scaling(k, c);
+  if (!(c.rope.base > 0)) k.fail("rope.freq_base", fmt::format("is {}; accepted is more than 0", c.rope.base));
   if (c.rope.dims % 2 != 0 || c.rope.dims > c.head_dim)
     fail_input("{}: {} rotated dimensions; accepted is an even number up to the head's {}", m.file(), c.rope.dims, c.head_dim);
+  family->read(k, c);
+
   const io::TensorEntry* table = files.find("token_embd.weight");
   if (!table || table->shape.size() != 2) fail_input("{}: there is no matrix 'token_embd.weight'", m.file());
   c.vocab = table->shape[0];
+  if (const std::int64_t said = k.size_or("vocab_size", c.vocab); said != c.vocab)
+    fail_input("{}: tensor 'token_embd.weight' has {} rows, key '{}.vocab_size' says {}", m.file(), c.vocab, c.architecture, said);
+  k.check_all_read();
   return c;
 }
 

@@ -34,9 +34,14 @@ Loaded::Loaded(Description description, const LoadOptions& options, ThreadPool& 
                     .threads = pool.threads(),
                     .most = {options_.max_tokens, options_.max_sequences, options_.max_rows}};
   passes_ = program::run_passes(recorded_.program, target, options_.skip_passes);
+  materialize(recorded_.bindings);
   const std::vector<program::WeightSource> sources = weight_sources(recorded_);
   const auto release = [&](std::size_t i) {
-    if (const io::TensorEntry* entry = recorded_.bindings[i].tensor.entry) description_.files->release(*entry);
+    Binding& b = recorded_.bindings[i];
+    if (b.tensor.entry) description_.files->release(*b.tensor.entry);
+    for (const Tensor& slice : b.tensor.slices)
+      if (slice.entry) description_.files->release(*slice.entry);
+    b.owned = {};
   };
   weights_ = program::bind_weights(recorded_.program, target, sources, pool, release);
   if (description_.files) description_.files->release_all();  // what stays mapped comes back where it is touched

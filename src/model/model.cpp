@@ -1,43 +1,39 @@
 #include "model/model.h"
 
+#include <cstring>
+
 #include "base/error.h"
 #include "model/families.h"
-#include "model/gguf_config.h"
+#include "model/hf_names.h"
 
 namespace ridge::model {
 namespace {
 
-// GGUF's "blk.0.attn_q.weight" is ridge's "blk.0.attn_q"; biases keep their ending.
-std::string without_weight(std::string_view name) {
-  constexpr std::string_view ending = ".weight";
-  if (name.size() > ending.size() && name.substr(name.size() - ending.size()) == ending) name.remove_suffix(ending.size());
-  return std::string(name);
+// What is missing, as the files' own format calls it: "PATH: there is no tensor 'model.norm.weight' (output_norm)".
+std::string missing(const Description& m, const std::string& name) {
+  const bool hf = m.files && m.files->config.has_value();
+  const std::string in_file = hf ? name_in_hf(m.config.architecture, name) : name + ".weight";
+  return fmt::format("{}: there is no tensor '{}'{}", m.path, in_file, hf ? " (" + name + ")" : "");
 }
 
-void add_tensors(Description& d) {
-  for (const io::TensorEntry& t : d.files->tensors) {
-    const std::string from = fmt::format("{}: tensor '{}'", d.files->file_names[t.file], t.name);
-    if (!t.dtype || !info(*t.dtype).decode) {
-      std::string known;
-      for (const DTypeInfo& k : all_dtypes())
-        if (k.decode && k.id != DType::q8_act) known += (known.empty() ? "" : ", ") + std::string(k.name);
-      fail_input("{} is of type {}, which ridge does not run; it runs {}", from, t.type, known);
-    }
-    d.tensors[without_weight(t.name)] = {*t.dtype, t.shape, d.files->bytes(t), from, &t};
-  }
+std::optional<Tensor> find_tensor(const Description& m, const std::string& name, std::span<const std::int64_t> shape) {
+  if (m.tied && name == "output") return std::nullopt;
+  if (const auto found = m.tensors.find(name); found != m.tensors.end()) return found->second;
+  const bool optional_part = shape.size() == 1 && name.ends_with(".bias");
+  if (m.files || shape.empty() || optional_part) return std::nullopt;
+  return Tensor{shape.size() == 1 ? DType::f32 : m.random_dtype, {shape.begin(), shape.end()}, {}, name};
+}
+
+std::vector<std::byte> in_rows(const Tensor& t) {
+  const std::int64_t rows = t.shape[0], columns = t.shape[1], size = info(t.dtype).block_bytes;
+  std::vector<std::byte> out(std::size_t(rows * columns * size));
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t k = 0; k < columns; ++k)
+      std::memcpy(out.data() + (r * columns + k) * size, t.bytes.data() + (k * t.transposed_row + r) * size, std::size_t(size));
+  return out;
 }
 
 }  // namespace
-
-Description open(const std::filesystem::path& path) {
-  Description d;
-  d.path = path;
-  d.files = std::make_shared<const io::ModelFiles>(io::ModelFiles::open(path));
-  if (d.files->kind != io::FileKind::gguf) fail_input("{}: a model is wanted; this is {}", d.path, name(d.files->kind));
-  d.config = config_from_gguf(*d.files);
-  add_tensors(d);
-  return d;
-}
 
 Recorded record(const Description& model, const RecordOptions& options) {
   const Config& c = model.config;
@@ -60,12 +56,9 @@ Recorded record(const Description& model, const RecordOptions& options) {
   for (std::int64_t l = 0; l < c.layers; ++l)
     r.batch.kv.push_back(p.state(fmt::format("kv.{}", l), options.kv_dtype, {options.kv_blocks, 2, c.kv_heads, options.kv_block_size, c.head_dim}));
 
-  Weights weights(p, [&](const std::string& name, std::span<const std::int64_t> shape) -> std::optional<Tensor> {
-    if (const auto found = model.tensors.find(name); found != model.tensors.end()) return found->second;
-    const bool optional_part = shape.size() == 1 && name.ends_with(".bias");
-    if (model.files || shape.empty() || optional_part || (model.tied && name == "output")) return std::nullopt;
-    return Tensor{shape.size() == 1 ? DType::f32 : model.random_dtype, {shape.begin(), shape.end()}, {}, name};
-  });
+  Weights weights(
+      p, [&](const std::string& name, std::span<const std::int64_t> shape) { return find_tensor(model, name, shape); },
+      [&](const std::string& name) { return missing(model, name); });
   r.logits = family->forward(p, c, weights, r.batch);
   p.mark_output(r.logits, "logits");
   for (const auto& [name, tensor] : model.tensors)
@@ -74,19 +67,26 @@ Recorded record(const Description& model, const RecordOptions& options) {
   return r;
 }
 
+void materialize(std::vector<Binding>& bindings) {
+  for (Binding& b : bindings)
+    if (b.tensor.transposed_row > 0 && !b.tensor.bytes.empty()) b.owned = in_rows(b.tensor);
+}
+
 std::vector<program::WeightSource> weight_sources(const Recorded& recorded) {
+  const auto writable = [](const void* data) { return static_cast<std::byte*>(const_cast<void*>(data)); };  // views are; weights are only read
   std::vector<program::WeightSource> sources;
   for (const Binding& b : recorded.bindings) {
-    View view{.dtype = DType::f32, .rank = 1, .dims = {std::int64_t(b.constant.size())}};
+    program::WeightSource source{b.value, {.dtype = DType::f32, .rank = 1, .dims = {std::int64_t(b.constant.size())}}, {}};
     const void* data = b.constant.data();
     if (b.constant.empty()) {
-      view.dtype = b.tensor.dtype;
-      view.rank = int(b.tensor.shape.size());
-      for (int i = 0; i < view.rank; ++i) view.dims[i] = b.tensor.shape[std::size_t(i)];
-      data = b.tensor.bytes.data();
+      source.rows.dtype = b.tensor.dtype;
+      source.rows.rank = int(b.tensor.shape.size());
+      for (int i = 0; i < source.rows.rank; ++i) source.rows.dims[i] = b.tensor.shape[std::size_t(i)];
+      data = b.owned.empty() ? b.tensor.bytes.data() : b.owned.data();
     }
-    view.data = static_cast<std::byte*>(const_cast<void*>(data));  // views are of mutable memory; weights are only read
-    sources.push_back({b.value, view});
+    source.rows.data = writable(data);
+    for (const Tensor& slice : b.tensor.slices) source.slices.push_back(writable(slice.bytes.data()));
+    sources.push_back(std::move(source));
   }
   return sources;
 }

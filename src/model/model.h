@@ -20,11 +20,12 @@ struct Description {
   Config config;
   std::map<std::string, Tensor> tensors;   // by ridge's names; empty for a model without a file
   DType random_dtype = DType::bf16;        // of the matrices of a model without a file
-  bool tied = false;                       // a model without a file: its head is its embedding
+  bool tied = false;                       // the head is the embedding, whatever else a file holds
   std::string path;
   std::shared_ptr<const io::ModelFiles> files;  // what the tensors' bytes point into; null for a model without a file
 };
 
+// Refuses, naming file, key or tensor, what ridge does not know and what would change the result.
 Description open(const std::filesystem::path& path);
 
 struct RecordOptions {
@@ -44,6 +45,9 @@ struct Recorded {
 // Records the family's forward. The user's error where the architecture is unknown, or where the file holds a tensor
 // that the family does not use: it would change the result.
 Recorded record(const Description& model, const RecordOptions& options);
+
+// Writes down in rows, in memory of their own, the weights that the files hold transposed.
+void materialize(std::vector<Binding>& bindings);
 
 // The recorded weights where the files (and `recorded`, which keeps constants) hold them, for program::bind_weights.
 std::vector<program::WeightSource> weight_sources(const Recorded& recorded);

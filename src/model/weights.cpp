@@ -31,13 +31,13 @@ ir::Value Weights::optional(const std::string& name, std::initializer_list<std::
     fail_input("{} has the shape {}, the model's configuration wants {}", tensor->from, shape_text(tensor->shape), shape_text(expected));
   const DType dtype = tensor->shape.size() == 1 ? DType::f32 : tensor->dtype;
   const ir::Value value = values_[name] = program_.weight(name, dtype, to_shape(tensor->shape));
-  bindings_.push_back({value, std::move(*tensor), {}});
+  bindings_.push_back({value, std::move(*tensor), {}, {}});
   return value;
 }
 
 ir::Value Weights::operator()(const std::string& name, std::initializer_list<std::int64_t> shape) {
   const ir::Value value = optional(name, shape);
-  if (!value) fail_input("the model file has no tensor '{}', which this architecture needs", name);
+  if (!value) fail_input("{}, which this architecture needs", describe_(name));
   return value;
 }
 ir::Value Weights::operator()(std::int64_t layer, std::string_view name, std::initializer_list<std::int64_t> shape) {
@@ -49,7 +49,7 @@ ir::Value Weights::optional(std::int64_t layer, std::string_view name, std::init
 
 ir::Value Weights::constant(const std::string& name, std::vector<float> values) {
   const ir::Value value = program_.weight(name, DType::f32, {std::int64_t(values.size())});
-  bindings_.push_back({value, {}, std::move(values)});
+  bindings_.push_back({value, {}, std::move(values), {}});
   return value;
 }
 

@@ -21,11 +21,19 @@ Layout weight_layout(const ir::Program& p, ir::Value weight, const ir::Target& t
   return multiplied ? Layout::panels : Layout::rows;
 }
 
-std::int64_t packed_bytes(const View& rows) { return packed_bytes(rows.dtype, rows.rows(), rows.columns()); }
+std::int64_t packed_bytes(const View& rows) {
+  const std::int64_t matrices = rows.rank == 3 ? rows.dim(0) : 1;
+  return matrices * packed_bytes(rows.dtype, rows.rows() / std::max<std::int64_t>(1, matrices), rows.columns());
+}
 
 View pack_weight(const View& rows, std::byte* to, ThreadPool& pool) {
-  const Matrix matrix{rows.data, rows.dtype, rows.rows(), rows.columns()};
-  pool.parallel_ranges(panel_count(matrix.rows), 0, [&](std::int64_t first, std::int64_t last, int) { pack_panels(matrix, first, last, to); });
+  const std::int64_t matrices = rows.rank == 3 ? rows.dim(0) : 1;
+  for (std::int64_t i = 0; i < matrices; ++i) {  // each in panels of its own
+    const std::int64_t count = rows.rows() / matrices;
+    const Matrix matrix{rows.data + i * count * rows.row_bytes(), rows.dtype, count, rows.columns()};
+    std::byte* const panels = to + i * packed_bytes(rows.dtype, count, rows.columns());
+    pool.parallel_ranges(panel_count(count), 0, [&](std::int64_t first, std::int64_t last, int) { pack_panels(matrix, first, last, panels); });
+  }
   View packed = rows;
   packed.data = to;
   packed.layout = Layout::panels;

@@ -12,6 +12,7 @@ namespace ridge::program {
 struct WeightSource {
   ir::Value value;
   View rows;  // as the file holds it, any alignment
+  std::vector<std::byte*> slices;  // where each slice of the outermost dimension is, if they lie apart; then rows.data is null
 };
 
 struct BoundWeights {
