@@ -39,7 +39,7 @@ void bench_case(Table& table, const op::Row& row, const op::Case& c, const hw::C
   const measure::Result r = measure::run({.name = c.name, .run = [&](int i) { runs[std::size_t(i)]->run(); }, .inputs = inputs, .working_set_bytes = bytes});
 
   const std::vector<ir::Span> spans = c.spans();
-  const ir::Step step = ir::Step::of(spans, c.sizes.rows, c.window);
+  const ir::Step step = ir::Step::of(spans, c.sizes.rows, c.rules);
   const ir::Cost cost = first.call().op->cost(first.program(), first.call());
   const roof::Price price = roof::price_alone(cost, step, ceilings, threads);  // all inputs come from memory
   const double s = r.seconds.median;
@@ -106,7 +106,7 @@ struct Bounds {
 };
 
 Bounds bounds_of(const model::Loaded& m, const ModelBench& b, const hw::Ceilings& ceilings, int threads) {
-  const roof::PricedProgram priced(m.program(), m.config().window, m.memory().arena);
+  const roof::PricedProgram priced(m.program(), m.config().step_rules(), m.memory().arena);
   Bounds bounds;
   auto add = [&](std::vector<ir::Span> spans, double& seconds, std::string& limiter) {
     const ir::Step step = priced.step(spans, std::int64_t(spans.size()));

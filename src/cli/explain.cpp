@@ -96,7 +96,7 @@ int explain_verb(std::vector<std::string> arguments) {
   const auto passes = program::run_passes(r.program, target, flags.skip_passes);
 
   const hw::Ceilings ceilings = ceilings_of(on, threads);
-  const roof::PricedProgram priced(r.program, d.config.sliding_window, program::plan_memory(r.program, work.sizes(), 0).arena_bytes);
+  const roof::PricedProgram priced(r.program, d.config.step_rules(), program::plan_memory(r.program, work.sizes(), 0).arena_bytes);
   const ir::Step step = priced.step(work.spans(), work.sizes().rows);
   const roof::Machine machine = priced.machine_for(step, ceilings, threads);
   const std::vector<roof::Price> prices = priced.calls(step, machine);

@@ -92,7 +92,7 @@ int profile_verb(std::vector<std::string> arguments) {
   }
   const profile::StepTimes times = stamps.medians();
 
-  const roof::PricedProgram priced(model->program(), model->config().window, model->memory().arena);
+  const roof::PricedProgram priced(model->program(), model->config().step_rules(), model->memory().arena);
   const ir::Step step = priced.step(spans, batch);
   const roof::Machine machine = priced.machine_for(step, ceilings, threads);
   const std::vector<roof::Price> prices = priced.calls(step, machine);

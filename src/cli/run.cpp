@@ -32,12 +32,15 @@ struct RunFlags {
 class Session {  // a loaded model and what turns text into its tokens
  public:
   Session(const ModelFlags& flags, const RunFlags& run, const CommonFlags& common, const SamplingFlags& sampling)
-      : run_(run), common_(common), params_(sampling.resolved()), threads_(flags.thread_count()), pool_(threads_) {
+      : run_(run), common_(common), threads_(flags.thread_count()), pool_(threads_) {
     model::Description d = model::open(flags.model);
     tokenizer_.emplace(model::load_tokenizer(*d.files));
+    const model::GenerationDefaults defaults = model::generation_defaults(*d.files);
+    params_ = sampling.resolved(defaults);
     if (!run.raw) load_templates(d);
     capacity_ = engine::checked({.context = flags.load_options(d.config, 4096).context, .batch_tokens = run.batch_tokens});
     end_tokens_.assign(tokenizer_->end_ids().begin(), tokenizer_->end_ids().end());
+    end_tokens_.insert(end_tokens_.end(), defaults.end_ids.begin(), defaults.end_ids.end());
     base_bytes_ = measure::peak_memory_bytes().value_or(0);
     const model::LoadOptions options = engine::for_generation(flags.load_options(d.config, 4096), capacity_, d.config.vocab);
     std::erase_if(end_tokens_, [&](std::int32_t id) { return id >= d.config.vocab; });

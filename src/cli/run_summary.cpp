@@ -13,7 +13,7 @@ void StepLog::add(const engine::StepReport& r, double seconds) {
 }
 
 Stage priced_stage(const StepLog& log, bool prefill, const model::Loaded& model, const hw::Ceilings& ceilings, int threads) {
-  const roof::PricedProgram priced(model.program(), model.config().sliding_window, model.memory().arena);
+  const roof::PricedProgram priced(model.program(), model.config().step_rules(), model.memory().arena);
   Stage stage;
   double by_limiter[4] = {};
   for (const StepLog::Entry& e : log.steps) {

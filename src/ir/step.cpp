@@ -1,6 +1,7 @@
 #include "ir/step.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ridge::ir {
 namespace {
@@ -14,9 +15,17 @@ double keys_seen(const Span& s, std::int64_t window) {
   return growing * (first + double(window) - 1) / 2 + (n - growing) * double(window);
 }
 
+// Experts that `tokens` tokens meet, if each chooses evenly and on its own: E (1 - (1 - k / E)^T).
+double experts_met(const StepRules& rules, double tokens) {
+  if (rules.experts == 0) return 0;
+  const double all = double(rules.experts);
+  return all * (1 - std::pow(1 - double(rules.experts_used) / all, tokens));
+}
+
 }  // namespace
 
-Step Step::of(std::span<const Span> spans, std::int64_t rows_wanted, std::int64_t window) {
+Step Step::of(std::span<const Span> spans, std::int64_t rows_wanted, const StepRules& rules) {
+  const std::int64_t window = rules.window;
   Step step;
   auto add = [&](Term t, double v) { step.at[int(t)] += v; };
   add(Term::one, 1);
@@ -31,6 +40,7 @@ Step Step::of(std::span<const Span> spans, std::int64_t rows_wanted, std::int64_
     add(Term::windowed_context, double(window > 0 ? std::min(keys, window + s.queries - 1) : keys));
     add(Term::windowed_query_context, keys_seen(s, window));
   }
+  add(Term::experts, experts_met(rules, step[Term::tokens]));
   return step;
 }
 

@@ -16,6 +16,7 @@ enum class Term : std::uint8_t {
   query_context,           // sum over queries of the keys that it sees (causal)
   windowed_context,        // the same two under the sliding window
   windowed_query_context,
+  experts,                 // distinct experts that a routed layer is expected to read
   count_,
 };
 inline constexpr int term_count = int(Term::count_);
@@ -25,12 +26,17 @@ struct Span {                 // one sequence's part of a step
   std::int64_t past = 0;      // tokens in the cache before it
 };
 
+// What of a model decides how a step's terms are counted.
+struct StepRules {
+  std::int64_t window = 0;                     // keys that a windowed layer's query sees; 0: there is no window
+  std::int64_t experts = 0, experts_used = 0;  // of a routed layer, of a token; 0: none is routed
+};
+
 struct Step {
   std::array<double, term_count> at{};
   double operator[](Term t) const { return at[int(t)]; }
 
-  // window 0: none.
-  static Step of(std::span<const Span> spans, std::int64_t rows_wanted, std::int64_t window = 0);
+  static Step of(std::span<const Span> spans, std::int64_t rows_wanted, const StepRules& rules = {});
 };
 
 }  // namespace ridge::ir

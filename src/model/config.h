@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/step.h"
 #include "op/rope/rope.h"
 
 namespace ridge::model {
@@ -57,6 +58,7 @@ struct Config {
     return sliding_window > 0 && (windowed.empty() || windowed[std::size_t(layer)]);
   }
   std::int64_t window(std::int64_t layer) const { return is_windowed(layer) ? sliding_window : 0; }  // 0: sees all
+  ir::StepRules step_rules() const { return {sliding_window, experts, experts_used}; }
 };
 
 }  // namespace ridge::model

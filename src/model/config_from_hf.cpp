@@ -59,6 +59,13 @@ template <class Rule> void read_windows(const io::HfConfig& h, Config& c, Rule r
   }
 }
 
+void read_experts(const io::HfConfig& h, Config& c) {
+  const std::string_view key = h.has("num_local_experts") ? "num_local_experts" : "num_experts";
+  c.experts = size(h, key, most_experts);
+  c.experts_used = checked(h, "num_experts_per_tok", h.integer("num_experts_per_tok"), 1, c.experts);
+  c.expert_ffn = c.ffn;
+}
+
 std::string_view rope_object(const io::HfConfig& h) { return h.has("rope_parameters") ? "rope_parameters" : "rope_scaling"; }
 
 void llama_family(const io::HfConfig& h, Config& c) {  // and Mistral
@@ -78,16 +85,128 @@ void qwen_family(const io::HfConfig& h, Config& c) {
   h.ignore("attention_bias");
 }
 
+void qwen3_moe(const io::HfConfig& h, Config& c) {
+  qwen_family(h, c);
+  if (h.integer("decoder_sparse_step", 1) != 1) h.fail("decoder_sparse_step", "is not 1; layers without experts are not supported");
+  if (h.has("mlp_only_layers") && !h.integers("mlp_only_layers").empty()) h.fail("mlp_only_layers", "is not empty; layers without experts are not supported");
+  read_experts(h, c);
+  c.expert_ffn = size(h, "moe_intermediate_size");
+  c.normalize_routes = h.truth("norm_topk_prob", false);
+  if (h.truth("use_sliding_window", false)) c.windowed.clear();  // all layers
+}
+
+void mixtral(const io::HfConfig& h, Config& c) {
+  llama_family(h, c);
+  read_experts(h, c);
+}
+
+void phi3(const io::HfConfig& h, Config& c) {
+  llama_family(h, c);
+  h.ignore("original_max_position_embeddings");  // without a scaling nothing asks for it
+}
+
+void granite(const io::HfConfig& h, Config& c) {
+  llama_family(h, c);
+  c.attention_scale = float(factor_or(h, "attention_multiplier", 1));
+  c.embedding_scale = float(factor_or(h, "embedding_multiplier", 1));
+  c.residual_scale = float(factor_or(h, "residual_multiplier", 1));
+  c.logit_scale = float(1 / factor_or(h, "logits_scaling", 1));
+}
+
+void gemma_common(const io::HfConfig& h, Config& c) {
+  constexpr std::string_view gelu = "gelu_pytorch_tanh";
+  expect_text(h, "hidden_activation", gelu), expect_text(h, "hidden_act", gelu);
+  expect(h, "attention_bias", false), expect(h, "use_bidirectional_attention", false);
+  const double scalar = factor_or(h, "query_pre_attn_scalar", 256);
+  if (scalar < 0) h.fail("query_pre_attn_scalar", "is negative");
+  c.attention_scale = float(1 / std::sqrt(scalar));
+  c.embedding_scale = float(std::sqrt(double(c.hidden)));
+  c.norm_offset = 1;
+  c.attention_softcap = float(h.number("attn_logit_softcapping", 0));
+  c.logit_softcap = float(h.number("final_logit_softcapping", 0));
+}
+
+void gemma2(const io::HfConfig& h, Config& c) {
+  gemma_common(h, c);
+  read_windows(h, c, [](std::int64_t l) { return l % 2 == 0; });
+  c.rope = rope_from_hf(h, rope_object(h), c);
+}
+
+// Windowed layers turn with a base of their own, unscaled: in newer files in an object for each kind of layer.
+void gemma3(const io::HfConfig& h, Config& c) {
+  gemma_common(h, c);
+  const std::string_view key = h.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern";
+  const std::int64_t period = checked(h, key, h.integer(key, 6), 1, most_layers);
+  h.ignore("sliding_window_pattern"), h.ignore("_sliding_window_pattern");
+  read_windows(h, c, [&](std::int64_t l) { return (l + 1) % period != 0; });
+  if (h.has("rope_parameters.full_attention")) {
+    c.rope = rope_from_hf(h, "rope_parameters.full_attention", c);
+    c.local_rope = rope_from_hf(h, "rope_parameters.sliding_attention", c);
+  } else {
+    c.rope = rope_from_hf(h, rope_object(h), c);
+    c.local_rope = Rope{.base = factor_or(h, "rope_local_base_freq", 10000), .dims = c.rope.dims};
+  }
+}
+
+// GPT-2 has its own words for everything.
+void gpt2(const io::HfConfig& h, Config& c) {
+  const std::string activation = h.text("activation_function", "gelu_new");
+  if (activation != "gelu_new" && activation != "gelu_pytorch_tanh")
+    h.fail("activation_function", fmt::format("is '{}'; supported are gelu_new, gelu_pytorch_tanh", activation));
+  expect(h, "scale_attn_weights", true), expect(h, "scale_attn_by_inverse_layer_idx", false);
+  c.layers = size(h, "n_layer", most_layers);
+  c.hidden = size(h, "n_embd");
+  c.ffn = size_or(h, "n_inner", 4 * c.hidden);
+  c.vocab = size(h, "vocab_size");
+  c.context = size(h, "n_positions");
+  c.heads = c.kv_heads = size(h, "n_head");
+  if (c.hidden % c.heads != 0) h.fail("n_head", fmt::format("is {}, which does not divide n_embd {}", c.heads, c.hidden));
+  c.head_dim = c.hidden / c.heads;
+  c.attention_scale = float(1 / std::sqrt(double(c.head_dim)));
+  c.norm_eps = float(h.number("layer_norm_epsilon", 1e-5));
+  h.ignore("n_ctx");  // an older name of n_positions
+}
+
+// FP8 weights with a scale for each tensor or each row; what activations were quantized to does not matter here.
+void read_quantization(const io::HfConfig& h) {
+  constexpr std::string_view object = "quantization_config", supported = "supported are fp8 and compressed-tensors' float-quantized, by tensor or by channel";
+  if (!h.has(object)) return;
+  const auto key = [&](std::string_view name) { return fmt::format("{}.{}", object, name); };
+  const std::string method = h.text(key("quant_method"));
+  if (h.has(key("weight_block_size"))) h.fail(key("weight_block_size"), fmt::format("asks for scales of blocks; {}", supported));
+  if (method == "compressed-tensors") {
+    if (h.text(key("format")) != "float-quantized") h.fail(key("format"), fmt::format("is '{}'; {}", h.text(key("format")), supported));
+    for (const std::string& group : h.names_in(key("config_groups"))) {
+      const std::string strategy = fmt::format("{}.{}.weights.strategy", key("config_groups"), group);
+      if (h.text(strategy) != "tensor" && h.text(strategy) != "channel") h.fail(strategy, fmt::format("is '{}'; {}", h.text(strategy), supported));
+    }
+  } else if (method != "fp8") {
+    h.fail(key("quant_method"), fmt::format("is '{}'; {}", method, supported));
+  }
+  h.ignore(object);
+}
+
+enum class Sizes : std::uint8_t { common, own };  // the words for sizes that most families use, or the family's own
+
 struct Special {
   std::string_view model_type, architecture;  // config.json's name, GGUF's
   bool tied;                                  // where config.json does not say
   void (*read)(const io::HfConfig&, Config&);
+  Sizes sizes = Sizes::common;
 };
 constexpr Special special[] = {
     {"llama", "llama", false, llama_family},
     {"mistral", "llama", false, llama_family},
     {"qwen2", "qwen2", false, qwen_family},
     {"qwen3", "qwen3", false, qwen_family},
+    {"qwen3_moe", "qwen3moe", false, qwen3_moe},
+    {"mixtral", "llama", false, mixtral},
+    {"phi3", "phi3", false, phi3},
+    {"granite", "granite", false, granite},
+    {"gemma2", "gemma2", true, gemma2},
+    {"gemma3_text", "gemma3", true, gemma3},
+    {"olmo2", "olmo2", false, llama_family},
+    {"gpt2", "gpt2", true, gpt2, Sizes::own},
 };
 
 const Special& family_of(const io::HfConfig& h) {
@@ -107,8 +226,9 @@ HfDescription config_from_hf(const io::HfConfig& h) {
   HfDescription d;
   d.config.architecture = family.architecture;
   d.config.name = h.text("_name_or_path", family.model_type);
-  read_sizes(h, d.config);
+  if (family.sizes == Sizes::common) read_sizes(h, d.config);
   family.read(h, d.config);
+  read_quantization(h);
   d.tied = h.truth("tie_word_embeddings", family.tied);
   for (const char* key : {"is_decoder", "is_encoder_decoder", "add_cross_attention"}) expect(h, key, false);
   ignore_harmless_keys(h);

@@ -3,9 +3,8 @@
 namespace ridge::model {
 
 static constexpr Family all[] = {
-    {"llama", llama},
-    {"qwen2", llama},
-    {"qwen3", qwen3},
+    {"llama", llama},     {"qwen2", llama},   {"phi3", llama},    {"granite", llama}, {"qwen3", qwen3},
+    {"qwen3moe", qwen3}, {"gemma2", gemma2}, {"gemma3", gemma3}, {"olmo2", olmo2},   {"gpt2", gpt2},
 };
 
 std::span<const Family> families() { return all; }

@@ -15,6 +15,10 @@ using Forward = ir::Value (*)(ir::Program& p, const Config& c, Weights& w, Batch
 
 ir::Value llama(ir::Program& p, const Config& c, Weights& w, Batch& b);
 ir::Value qwen3(ir::Program& p, const Config& c, Weights& w, Batch& b);
+ir::Value gemma2(ir::Program& p, const Config& c, Weights& w, Batch& b);
+ir::Value gemma3(ir::Program& p, const Config& c, Weights& w, Batch& b);
+ir::Value olmo2(ir::Program& p, const Config& c, Weights& w, Batch& b);
+ir::Value gpt2(ir::Program& p, const Config& c, Weights& w, Batch& b);
 
 struct Family {
   std::string_view architecture;  // GGUF's general.architecture

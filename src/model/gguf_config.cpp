@@ -88,7 +88,34 @@ void llama_family(const Keys& k, Config& c) {
   k.ignore("tensor_data_layout");
 }
 
-void qwen_family(const Keys&, Config&) {}
+void nothing_special(const Keys&, Config&) {}
+
+void granite(const Keys& k, Config& c) {
+  llama_family(k, c);
+  c.embedding_scale = float(k.number_or("embedding_scale", 1));
+  c.residual_scale = float(k.number_or("residual_scale", 1));
+  const double divisor = k.number_or("logit_scale", 1);
+  if (divisor == 0) k.fail("logit_scale", "is 0");
+  c.logit_scale = float(1 / divisor);
+}
+
+// Neither the key nor a tensor says how Gemma scales q k^T: by the head's size, but for the 27B models, which are known
+// by their number of layers (as llama.cpp has it).
+void gemma_common(const Keys& k, Config& c, std::int64_t layers_of_27b) {
+  if (!k.has("attention.scale") && c.layers == layers_of_27b) c.attention_scale = float(1 / std::sqrt(double(c.hidden) / double(c.heads)));
+  c.embedding_scale = float(std::sqrt(double(c.hidden)));
+  c.attention_softcap = float(k.number_or("attn_logit_softcapping", 0));
+  c.logit_softcap = float(k.number_or("final_logit_softcapping", 0));
+}
+void gemma2(const Keys& k, Config& c) {
+  gemma_common(k, c, 46);
+  c.windowed = windowed_layers(k, c, 2);
+}
+void gemma3(const Keys& k, Config& c) {
+  gemma_common(k, c, 62);
+  c.windowed = windowed_layers(k, c, 6);
+  c.local_rope = Rope{.base = k.number_or("rope.freq_base_swa", 10000), .dims = c.rope.dims, .style = c.rope.style};
+}
 
 // Which rule each architecture adds to the common keys.
 struct Special {
@@ -97,8 +124,15 @@ struct Special {
 };
 constexpr Special special[] = {
     {"llama", llama_family},
-    {"qwen2", qwen_family},
-    {"qwen3", qwen_family},
+    {"qwen2", nothing_special},
+    {"qwen3", nothing_special},
+    {"qwen3moe", nothing_special},
+    {"phi3", nothing_special},
+    {"olmo2", nothing_special},
+    {"gpt2", nothing_special},
+    {"granite", granite},
+    {"gemma2", gemma2},
+    {"gemma3", gemma3},
 };
 
 void read_experts(const Keys& k, Config& c) {

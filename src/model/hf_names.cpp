@@ -51,6 +51,8 @@ constexpr Row in_expert[] = {  // after "mlp.experts.N." and "block_sparse_moe.e
 };
 // Buffers that old files carry along: computed from the configuration, and not read by the reference either.
 constexpr std::string_view without_effect[] = {"self_attn.rotary_emb.inv_freq", "attn.bias", "attn.masked_bias"};
+// Scales for activations and caches in FP8: ridge keeps both exact.
+constexpr std::string_view unused_scales[] = {".input_scale", ".k_scale", ".v_scale"};
 
 struct Tables {
   std::span<const Row> outside, special, layer;
@@ -89,9 +91,9 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return n;
 }
 
-// "q_proj.weight" -> "q_proj", with what ridge's name ends in: "" or ".bias".
+// "q_proj.weight" -> "q_proj", with what ridge's name ends in: "", ".bias" or ".scale".
 std::optional<std::string_view> take_ending(std::string_view& text) {
-  for (const auto& [hf, ridge] : {Row{".weight", ""}, Row{".bias", ".bias"}}) {
+  for (const auto& [hf, ridge] : {Row{".weight", ""}, Row{".bias", ".bias"}, Row{".weight_scale", ".scale"}}) {
     if (!text.ends_with(hf)) continue;
     text.remove_suffix(hf.size());
     return ridge;
@@ -115,6 +117,8 @@ std::optional<HfName> name_from_hf(std::string_view architecture, std::string_vi
   if (!layer) return std::nullopt;
   for (std::string_view known : without_effect)
     if (rest == known) return HfName{};
+  for (std::string_view known : unused_scales)
+    if (rest.ends_with(known)) return HfName{};
   HfName found;
   const auto ending = take_ending(rest);
   if (!ending) return std::nullopt;

@@ -1,5 +1,6 @@
 // Llama (Touvron et al. 2023) and the families that compute the same and differ in what their files say: Llama 2 and 3.x,
-// SmolLM2, Mistral (a window), Qwen2 (biases).
+// SmolLM2, Mistral (a window), Mixtral (experts), Qwen2 (biases), Phi-3 (fused weights, part of a head rotated), Granite
+// (multipliers).
 #include "model/families.h"
 #include "model/parts.h"
 #include "op/add/add.h"
@@ -22,7 +23,7 @@ ir::Value llama(ir::Program& p, const Config& c, Weights& w, Batch& b) {
     }
     const auto ffn = p.scope("ffn");
     const ir::Value h = norm(p, c, w, l, "ffn_norm", x, D);
-    x = op::add(p, x, gated_ffn(p, c, w, l, h), {c.residual_scale});
+    x = op::add(p, x, c.experts > 0 ? routed_ffn(p, c, w, l, h) : gated_ffn(p, c, w, l, h), {c.residual_scale});
   }
   const auto head = p.scope("head");
   x = op::rms_norm(p, op::select_rows(p, x, b.wanted), w("output_norm", {D}), {c.norm_eps});

@@ -20,6 +20,12 @@ Tensor tensor_of(const io::ModelFiles& files, const io::TensorEntry& t) {
   return {*t.dtype, t.shape, files.bytes(t), from, &t};
 }
 
+std::int64_t elements(std::span<const std::int64_t> shape) {
+  std::int64_t n = 1;
+  for (std::int64_t dim : shape) n *= dim;
+  return n;
+}
+
 void add(Description& d, const std::string& name, Tensor tensor) {
   const auto found = d.tensors.find(name);
   if (found != d.tensors.end()) fail_input("{} is '{}', as is {}", tensor.from, name, found->second.from);
@@ -68,15 +74,19 @@ Tensor rows_of(const Tensor& t, std::int64_t first, std::int64_t rows) {
   return piece;
 }
 
-// Cuts a layer's fused tensor, and its bias, along their rows.
+// Cuts a layer's fused tensor, its bias and its scales along their rows.
 void cut(Description& d, const std::string& layer, std::string_view name, std::initializer_list<Piece> pieces) {
   std::int64_t rows = 0;
   for (const Piece& piece : pieces) rows += piece.rows;
-  for (const char* ending : {"", ".bias"}) {
+  for (const char* ending : {"", ".bias", ".scale"}) {
     const auto found = d.tensors.find(fmt::format("{}{}{}", layer, name, ending));
     if (found == d.tensors.end()) continue;
     const Tensor whole = std::move(found->second);
     d.tensors.erase(found);
+    if (whole.shape == std::vector<std::int64_t>{1} && rows > 1) {  // one scale for all
+      for (const Piece& piece : pieces) add(d, fmt::format("{}{}{}", layer, piece.name, ending), whole);
+      continue;
+    }
     if (whole.shape.empty() || whole.shape.size() > 2 || whole.shape[0] != rows || !whole.slices.empty() || (whole.shape.size() == 1 && is_block(whole.dtype)))
       fail_input("{} has {} rows; its parts together have {}", whole.from, whole.shape.empty() ? 0 : whole.shape[0], rows);
     std::int64_t first = 0;
@@ -89,10 +99,11 @@ void cut(Description& d, const std::string& layer, std::string_view name, std::i
 
 void cut_fused(Description& d) {
   const Config& c = d.config;
+  const bool gate_in_up = d.files->gguf() && c.architecture == "phi3";  // both in "ffn_up"
   for (std::int64_t l = 0; l < c.layers; ++l) {
     const std::string layer = fmt::format("blk.{}.", l);
     cut(d, layer, "attn_qkv", {{"attn_q", c.q_columns()}, {"attn_k", c.kv_columns()}, {"attn_v", c.kv_columns()}});
-    cut(d, layer, "ffn_gate_up", {{"ffn_gate", c.ffn}, {"ffn_up", c.ffn}});
+    cut(d, layer, gate_in_up ? "ffn_up" : "ffn_gate_up", {{"ffn_gate", c.ffn}, {"ffn_up", c.ffn}});
   }
 }
 
@@ -114,6 +125,21 @@ std::optional<std::pair<std::string, std::int64_t>> old_expert(const std::string
   return std::nullopt;
 }
 
+// Longrope's factors, which GGUF keeps as tensors.
+void take_rope_factors(Description& d, const std::string& name, std::vector<float>& factors) {
+  const auto found = d.tensors.find(name);
+  if (found == d.tensors.end()) return;
+  const Tensor t = std::move(found->second);
+  d.tensors.erase(found);
+  if (t.shape != std::vector<std::int64_t>{d.config.rope.dims / 2} || is_block(t.dtype))
+    fail_input("{} must hold one number for each of the {} rotated pairs", t.from, d.config.rope.dims / 2);
+  factors.resize(std::size_t(t.shape[0]));
+  info(t.dtype).decode(t.bytes.data(), factors.data(), t.shape[0]);
+  d.config.rope.scaling.kind = RopeScaling::Kind::longrope;
+  if (d.config.rope.scaling.original_context == 0)
+    fail_input("{} needs the key '{}.rope.scaling.original_context_length'", t.from, d.config.architecture);
+}
+
 void open_gguf(Description& d) {
   d.config = config_from_gguf(*d.files);
   Stacks stacks;
@@ -123,6 +149,8 @@ void open_gguf(Description& d) {
     else add(d, name, tensor_of(*d.files, t));
   }
   add_stacks(d, std::move(stacks));
+  take_rope_factors(d, "rope_factors_short", d.config.rope.scaling.short_factors);
+  take_rope_factors(d, "rope_factors_long", d.config.rope.scaling.long_factors);
 }
 
 void open_hf(Description& d) {
@@ -141,6 +169,7 @@ void open_hf(Description& d) {
       tensor.transposed_row = tensor.shape[1];
       std::swap(tensor.shape[0], tensor.shape[1]);
     }
+    if (name->name.ends_with(".scale")) tensor.shape = {elements(tensor.shape)};  // (), (1), (N) or (N, 1)
     if (name->expert >= 0) add_expert(stacks, name->name, name->expert, std::move(tensor));
     else add(d, name->name, std::move(tensor));
   }

@@ -4,8 +4,12 @@
 #include "model/rope_frequencies.h"
 #include "op/attention/attention.h"
 #include "op/embedding/embedding.h"
+#include "op/expert_linear/expert_linear.h"
 #include "op/linear/linear.h"
 #include "op/rms_norm/rms_norm.h"
+#include "op/route/route.h"
+#include "op/scale_columns/scale_columns.h"
+#include "op/unary/unary.h"
 
 namespace ridge::model {
 
@@ -18,8 +22,12 @@ static std::vector<float> floats_of(const Tensor& t) {
 
 ir::Value linear(ir::Program& p, Weights& w, std::int64_t layer, std::string_view name, ir::Value x, std::initializer_list<std::int64_t> shape) {
   const auto scope = p.scope(name);
-  const ir::Value weight = w(layer, name, shape);
-  return op::linear(p, x, weight, w.optional(layer, fmt::format("{}.bias", name), {*shape.begin()}));
+  const std::int64_t rows = *shape.begin();
+  const ir::Value weight = w(layer, name, shape), bias = w.optional(layer, fmt::format("{}.bias", name), {rows});
+  const std::string scale = fmt::format("blk.{}.{}.scale", layer, name);  // of FP8 weights: one, or one for each row
+  const std::optional<Tensor> scales = w.raw(scale);
+  if (!scales) return op::linear(p, x, weight, bias);
+  return op::scale_columns(p, op::linear(p, x, weight), w(scale, {scales->shape == std::vector<std::int64_t>{1} ? 1 : rows}), bias);
 }
 
 ir::Value norm(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, std::string_view name, ir::Value x, std::int64_t length) {
@@ -59,9 +67,25 @@ ir::Value gated_ffn(ir::Program& p, const Config& c, Weights& w, std::int64_t la
   return linear(p, w, layer, "ffn_down", op::silu_gate(p, gate, up, {kind}), {c.hidden, c.ffn});
 }
 
+ir::Value routed_ffn(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, ir::Value x) {
+  const std::int64_t E = c.experts, D = c.hidden, F = c.expert_ffn;
+  const auto weights = c.normalize_routes ? op::RouteWeights::normalized : op::RouteWeights::probabilities;
+  const op::Routes routes = op::route(p, linear(p, w, layer, "ffn_gate_inp", x, {E, D}), {int(c.experts_used), weights});  // (T, k)
+  const auto product = [&](std::string_view name, ir::Value in, ir::Value mix, std::int64_t rows, std::int64_t columns) {
+    const auto scope = p.scope(name);
+    const ir::Value weight = w(layer, name, {E, rows, columns});
+    return mix ? op::expert_linear_mixed(p, in, routes.experts, weight, mix) : op::expert_linear(p, in, routes.experts, weight);
+  };
+  const ir::Value gate = product("ffn_gate_exps", x, {}, F, D), up = product("ffn_up_exps", x, {}, F, D);  // (T, k F)
+  return product("ffn_down_exps", op::silu_gate(p, gate, up), routes.weights, D, F);
+}
+
 ir::Value logits(ir::Program& p, const Config& c, Weights& w, ir::Value x) {
   const ir::Value own = w.optional("output", {c.vocab, c.hidden});
-  return op::linear(p, x, own ? own : w("token_embd", {c.vocab, c.hidden}), w.optional("output.bias", {c.vocab}));
+  ir::Value y = op::linear(p, x, own ? own : w("token_embd", {c.vocab, c.hidden}), w.optional("output.bias", {c.vocab}));
+  if (c.logit_scale != 1) y = op::unary(p, y, {op::UnaryKind::scale, c.logit_scale});
+  if (c.logit_softcap != 0) y = op::unary(p, y, {op::UnaryKind::softcap, c.logit_softcap});
+  return y;
 }
 
 }  // namespace ridge::model

@@ -15,7 +15,8 @@ struct Heads {
   ir::Value q, k, v;  // (T, Q), (T, KV), (T, KV)
 };
 
-// Weight `name` of a layer times x, plus its bias where the file has one; the scope is named after it.
+// Weight `name` of a layer times x, times its scale and plus its bias where the file has them; the scope is named after
+// it.
 ir::Value linear(ir::Program& p, Weights& w, std::int64_t layer, std::string_view name, ir::Value x, std::initializer_list<std::int64_t> shape);
 
 // RMSNorm with the weight `name` of a layer, (T, D) or any width that the weight's length divides.
@@ -37,7 +38,11 @@ ir::Value attend(ir::Program& p, const Config& c, Weights& w, Batch& b, std::int
 // ffn_down (act(ffn_gate x) * ffn_up x): (T, D).
 ir::Value gated_ffn(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, ir::Value x, op::GateKind kind = op::GateKind::silu);
 
-// The head over normalized rows, the embedding itself where the model has no other: (R, D) -> logits (R, V).
+// The same through the experts that the router chooses for each token: (T, D).
+ir::Value routed_ffn(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, ir::Value x);
+
+// The head over normalized rows, the embedding itself where the model has no other: (R, D) -> logits (R, V), scaled and
+// capped as the model wants them.
 ir::Value logits(ir::Program& p, const Config& c, Weights& w, ir::Value x);
 
 }  // namespace ridge::model

@@ -1,4 +1,4 @@
-// Qwen3 (Yang et al. 2025): Llama with an RMSNorm of each query and key head before its rotation.
+// Qwen3 (Yang et al. 2025): Llama with an RMSNorm of each query and key head before its rotation; Qwen3-MoE with routed experts.
 #include "model/families.h"
 #include "model/parts.h"
 #include "op/add/add.h"
@@ -22,7 +22,7 @@ ir::Value qwen3(ir::Program& p, const Config& c, Weights& w, Batch& b) {
     }
     const auto ffn = p.scope("ffn");
     const ir::Value h = norm(p, c, w, l, "ffn_norm", x, D);
-    x = op::add(p, x, gated_ffn(p, c, w, l, h));
+    x = op::add(p, x, c.experts > 0 ? routed_ffn(p, c, w, l, h) : gated_ffn(p, c, w, l, h));
   }
   const auto head = p.scope("head");
   x = op::rms_norm(p, op::select_rows(p, x, b.wanted), w("output_norm", {D}), {c.norm_eps});

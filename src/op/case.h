@@ -49,8 +49,8 @@ struct Case {
   std::function<void(CaseInputs&)> record;  // makes the inputs and records one call on inputs.program
   double tolerance = 1e-6;                  // of ||out - ref|| / ||ref||, each output on its own
   bool timed = false;                       // a shape worth a row of `ridge bench`
-  std::vector<ir::Span> sequences = {};     // of a timed case of attention: what the step descriptor is made from
-  std::int64_t window = 0;
+  std::vector<ir::Span> sequences = {};     // of a timed case: what the step descriptor is made from
+  ir::StepRules rules = {};                 // and how
 
   std::vector<ir::Span> spans() const { return sequences.empty() ? std::vector<ir::Span>{{sizes.tokens, 0}} : sequences; }
 };

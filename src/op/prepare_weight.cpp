@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "op/embedding/embedding.h"
+#include "op/expert_linear/expert_linear.h"
 #include "op/linear/linear.h"
 #include "op/linear/panel.h"
 
@@ -11,11 +12,11 @@ namespace ridge::op {
 
 // Panels are for linear; a table that an embedding shares with the head may lie so too. Anybody else needs rows.
 Layout weight_layout(const ir::Program& p, ir::Value weight, const ir::Target& target) {
-  if (target.device != ir::Device::cpu || p[weight].shape.rank != 2 || !has_panels(p[weight].dtype)) return Layout::rows;
+  if (target.device != ir::Device::cpu || p[weight].shape.rank < 2 || !has_panels(p[weight].dtype)) return Layout::rows;
   bool multiplied = false;
   for (const ir::Call& c : p.calls()) {
     if (std::find(c.in.begin(), c.in.end(), weight) == c.in.end()) continue;
-    if (c.op == &linear_op) multiplied = true;
+    if (c.op == &linear_op || c.op == &expert_linear_op) multiplied = true;
     else if (c.op != &embedding_op) return Layout::rows;
   }
   return multiplied ? Layout::panels : Layout::rows;

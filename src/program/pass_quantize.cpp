@@ -2,19 +2,29 @@
 // folds it into the call that makes x, where nobody else reads x as floats: x then never leaves the cache as floats.
 #include <map>
 
+#include "op/expert_linear/expert_linear.h"
 #include "op/linear/linear.h"
 #include "op/quantize/quantize.h"
 #include "program/passes.h"
 
 namespace ridge::program {
+namespace {
+
+// Whether the call multiplies floats with blocks. Parts of an expert's row are cut at whole blocks, as the weight's are.
+bool multiplies_blocks(const ir::Program& p, const ir::Call& c) {
+  if (c.op != &op::linear_op && c.op != &op::expert_linear_op) return false;
+  const ir::Value weight = c.in[c.op == &op::linear_op ? 1 : 2];
+  return is_block(p[weight].dtype) && p[c.in[0]].dtype == DType::f32;
+}
+
+}  // namespace
 
 void quantize_activations(ir::Program& p, const ir::Target& target) {
   if (target.activations != ir::Activations::int8) return;
   std::map<int, ir::Value> quantized;  // x -> its int8 form
   std::vector<ir::Call> calls;
   for (ir::Call& c : p.take_calls()) {
-    const bool blocks = c.op == &op::linear_op && is_block(p[c.in[1]].dtype) && p[c.in[0]].dtype == DType::f32;
-    if (blocks) {
+    if (multiplies_blocks(p, c)) {
       const ir::Value x = c.in[0];
       const auto [at, is_new] = quantized.try_emplace(x.id);
       if (is_new) {

@@ -2,8 +2,8 @@
 
 namespace ridge::roof {
 
-PricedProgram::PricedProgram(const ir::Program& program, std::int64_t window, std::int64_t arena_bytes)
-    : window_(window), arena_bytes_(arena_bytes) {
+PricedProgram::PricedProgram(const ir::Program& program, const ir::StepRules& rules, std::int64_t arena_bytes)
+    : rules_(rules), arena_bytes_(arena_bytes) {
   for (const ir::Call& c : program.calls()) {
     costs_.push_back(c.op->cost(program, c));
     total_ += costs_.back();

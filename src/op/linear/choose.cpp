@@ -12,13 +12,6 @@
 namespace ridge::op {
 namespace {
 
-LinearIsa best_isa(const hw::Isa& isa) {
-  if (isa.vnni) return LinearIsa::avx512_vnni;
-  if (isa.avx512) return LinearIsa::avx512;
-  if (isa.avx_vnni) return LinearIsa::avx_vnni;
-  return isa.avx2 ? LinearIsa::avx2 : LinearIsa::scalar;
-}
-
 void add_bias(const View& bias, const View& out, std::int64_t first_row, std::int64_t last_row, std::int64_t token, std::int64_t end) {
   float values[panel_rows];
   for (std::int64_t row = first_row; row < last_row; row += panel_rows) {
@@ -114,7 +107,7 @@ ir::KernelChoice choose_linear(const ir::Program& p, const ir::Call& c, const ir
       return {"linear/ref", fmt::format("a weight of {} that is not in panels", name(type)), linear_ref};
     if (q8 && !is_block(type)) return {"linear/ref", fmt::format("{} weights take no int8 activations", name(type)), linear_ref};
   }
-  const LinearIsa isa = best_isa(target.isa);
+  const LinearIsa isa = best_linear_isa(target.isa);
   return {fmt::format("linear/{} panels {} x {}", name(isa), types_of(p, c), q8 ? "int8" : "f32"),
           fmt::format("{} is the best allowed instruction set here", name(isa)), run_with(isa)};
 }

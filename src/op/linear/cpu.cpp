@@ -27,6 +27,13 @@ const LinearKernels& linear_kernels(LinearIsa isa, DType type) {
   fail_bug("linear: no kernel for weights of {}", name(type));
 }
 
+LinearIsa best_linear_isa(const hw::Isa& isa) {
+  if (isa.vnni) return LinearIsa::avx512_vnni;
+  if (isa.avx512) return LinearIsa::avx512;
+  if (isa.avx_vnni) return LinearIsa::avx_vnni;
+  return isa.avx2 ? LinearIsa::avx2 : LinearIsa::scalar;
+}
+
 std::string_view name(LinearIsa isa) {
   switch (isa) {
     case LinearIsa::scalar: return "scalar";

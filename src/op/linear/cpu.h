@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "hw/isa.h"
 #include "tensor/dtype.h"
 
 namespace ridge::op {
@@ -38,6 +39,7 @@ struct LinearKernels {
 
 std::span<const LinearKernels> linear_kernels(LinearIsa isa);               // one entry per weight type
 const LinearKernels& linear_kernels(LinearIsa isa, DType type);             // Fault::bug where there are none
+LinearIsa best_linear_isa(const hw::Isa& isa);                              // of what is allowed
 std::string_view name(LinearIsa isa);
 
 }  // namespace ridge::op
