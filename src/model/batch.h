@@ -9,11 +9,11 @@
 namespace ridge::model {
 
 struct Batch {
-  ir::Value tokens;         // (T) i32: ids, each below the vocabulary's size
-  ir::Value positions;      // (T) i32: place in its own sequence
-  ir::Value slots;          // (T) i32: where the pool keeps its key and value (op/kv_store/kv_layout.h)
-  ir::Value wanted;         // (R) i32: rows whose logits are wanted
-  op::Sequences sequences;  // (B + 1), (B), (B, most blocks) i32
+  ir::Value tokens;           // (T) i32: ids, each below the vocabulary's size
+  ir::Value positions;        // (T) i32: place in its own sequence
+  ir::Value slots;            // (T) i32: where the pool keeps its key and value (op/kv_store/kv_layout.h)
+  ir::Value wanted;           // (R) i32: rows whose logits are wanted
+  op::Sequences sequences;    // (B + 1), (B), (B, most blocks) i32
   std::vector<ir::Value> kv;  // each layer's state, its newest version
   std::int64_t context = 0;   // the longest sequence that will be run
 

@@ -17,13 +17,13 @@ inline constexpr std::int64_t most_layers = 1 << 12, most_experts = 1 << 12, mos
 
 struct RopeScaling {
   enum class Kind : std::uint8_t { none, linear, llama3, yarn, longrope } kind = Kind::none;
-  double factor = 1;                      // how many times longer the context becomes
-  std::int64_t original_context = 0;      // what the model was trained at
-  double low_freq_factor = 1, high_freq_factor = 4;                            // llama3
-  double beta_fast = 32, beta_slow = 1, attention_factor = 0;                  // yarn; attention_factor 0: by formula
-  double mscale = 0, mscale_all_dim = 0;                                       // yarn, DeepSeek's
-  bool truncate = true;                                                        // yarn: whole dimensions
-  std::vector<float> short_factors, long_factors;                              // longrope: divide the frequencies
+  double factor = 1;                                           // how many times longer the context becomes
+  std::int64_t original_context = 0;                           // what the model was trained at
+  double low_freq_factor = 1, high_freq_factor = 4;            // llama3
+  double beta_fast = 32, beta_slow = 1, attention_factor = 0;  // yarn; attention_factor 0: by formula
+  double mscale = 0, mscale_all_dim = 0;                       // yarn, DeepSeek's
+  bool truncate = true;                                        // yarn: whole dimensions
+  std::vector<float> short_factors, long_factors;              // longrope: divide the frequencies
 };
 
 struct Rope {
@@ -40,7 +40,7 @@ struct Config {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t context = 0;  // the longest that the model was made for
   float norm_eps = 1e-5f;
-  float norm_offset = 0;     // Gemma as Hugging Face stores it: norms multiply by 1 + weight (GGUF files hold the sum)
+  float norm_offset = 0;  // Gemma as Hugging Face stores it: norms multiply by 1 + weight (GGUF files hold the sum)
   Rope rope;
   std::optional<Rope> local_rope;  // of windowed layers, where theirs differs (Gemma 3)
 
@@ -50,7 +50,7 @@ struct Config {
   float attention_softcap = 0, logit_softcap = 0;
   float embedding_scale = 1, residual_scale = 1, logit_scale = 1;  // each multiplies
   std::int64_t experts = 0, experts_used = 0, expert_ffn = 0;      // 0 experts: no layer is routed
-  bool normalize_routes = true;     // the weights of a token's experts sum to 1
+  bool normalize_routes = true;                                    // the weights of a token's experts sum to 1
 
   std::int64_t q_columns() const { return heads * head_dim; }
   std::int64_t kv_columns() const { return kv_heads * head_dim; }

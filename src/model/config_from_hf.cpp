@@ -7,12 +7,17 @@
 namespace ridge::model {
 namespace {
 
-std::int64_t checked(const io::HfConfig& h, std::string_view key, std::int64_t value, std::int64_t least, std::int64_t most) {
+std::int64_t checked(const io::HfConfig& h, std::string_view key, std::int64_t value, std::int64_t least,
+                     std::int64_t most) {
   if (value < least || value > most) h.fail(key, fmt::format("is {}; accepted is {} to {}", value, least, most));
   return value;
 }
-std::int64_t size(const io::HfConfig& h, std::string_view key, std::int64_t most = most_size) { return checked(h, key, h.integer(key), 1, most); }
-std::int64_t size_or(const io::HfConfig& h, std::string_view key, std::int64_t otherwise) { return checked(h, key, h.integer(key, otherwise), 1, most_size); }
+std::int64_t size(const io::HfConfig& h, std::string_view key, std::int64_t most = most_size) {
+  return checked(h, key, h.integer(key), 1, most);
+}
+std::int64_t size_or(const io::HfConfig& h, std::string_view key, std::int64_t otherwise) {
+  return checked(h, key, h.integer(key, otherwise), 1, most_size);
+}
 
 double factor_or(const io::HfConfig& h, std::string_view key, double otherwise) {
   const double value = h.number(key, otherwise);
@@ -37,25 +42,30 @@ void read_sizes(const io::HfConfig& h, Config& c) {
   c.heads = size(h, "num_attention_heads");
   c.kv_heads = size_or(h, "num_key_value_heads", c.heads);
   c.norm_eps = float(h.number("rms_norm_eps", 1e-6));
-  if (c.heads % c.kv_heads != 0) h.fail("num_key_value_heads", fmt::format("is {}, which does not divide the {} heads", c.kv_heads, c.heads));
+  if (c.heads % c.kv_heads != 0)
+    h.fail("num_key_value_heads", fmt::format("is {}, which does not divide the {} heads", c.kv_heads, c.heads));
   if (!h.has("head_dim") && c.hidden % c.heads != 0)
-    h.fail("num_attention_heads", fmt::format("is {}, which does not divide hidden_size {}; without head_dim it must", c.heads, c.hidden));
+    h.fail("num_attention_heads",
+           fmt::format("is {}, which does not divide hidden_size {}; without head_dim it must", c.heads, c.hidden));
   c.head_dim = size_or(h, "head_dim", c.hidden / c.heads);
   c.attention_scale = float(1 / std::sqrt(double(c.head_dim)));
 }
 
 // Which layers see a window: `layer_types` in newer files; in older ones each family's own rule, `rule(layer)`.
 template <class Rule> void read_windows(const io::HfConfig& h, Config& c, Rule rule) {
-  c.sliding_window = h.has("sliding_window") ? checked(h, "sliding_window", h.integer("sliding_window"), 0, most_size) : 0;
+  c.sliding_window =
+      h.has("sliding_window") ? checked(h, "sliding_window", h.integer("sliding_window"), 0, most_size) : 0;
   for (std::int64_t l = 0; l < c.layers; ++l) c.windowed.push_back(rule(l));
   if (!h.has("layer_types")) return;
   const std::vector<std::string> types = h.texts("layer_types");
-  if (std::int64_t(types.size()) != c.layers) h.fail("layer_types", fmt::format("has {} entries for {} layers", types.size(), c.layers));
+  if (std::int64_t(types.size()) != c.layers)
+    h.fail("layer_types", fmt::format("has {} entries for {} layers", types.size(), c.layers));
   for (std::size_t l = 0; l < types.size(); ++l) {
     if (types[l] != "full_attention" && types[l] != "sliding_attention")
       h.fail("layer_types", fmt::format("has '{}'; supported are full_attention and sliding_attention", types[l]));
     c.windowed[l] = types[l] == "sliding_attention";
-    if (c.windowed[l] && c.sliding_window == 0) h.fail("layer_types", "has sliding_attention, but sliding_window has no value");
+    if (c.windowed[l] && c.sliding_window == 0)
+      h.fail("layer_types", "has sliding_attention, but sliding_window has no value");
   }
 }
 
@@ -66,7 +76,9 @@ void read_experts(const io::HfConfig& h, Config& c) {
   c.expert_ffn = c.ffn;
 }
 
-std::string_view rope_object(const io::HfConfig& h) { return h.has("rope_parameters") ? "rope_parameters" : "rope_scaling"; }
+std::string_view rope_object(const io::HfConfig& h) {
+  return h.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
+}
 
 void llama_family(const io::HfConfig& h, Config& c) {  // and Mistral
   expect_text(h, "hidden_act", "silu");
@@ -87,8 +99,10 @@ void qwen_family(const io::HfConfig& h, Config& c) {
 
 void qwen3_moe(const io::HfConfig& h, Config& c) {
   qwen_family(h, c);
-  if (h.integer("decoder_sparse_step", 1) != 1) h.fail("decoder_sparse_step", "is not 1; layers without experts are not supported");
-  if (h.has("mlp_only_layers") && !h.integers("mlp_only_layers").empty()) h.fail("mlp_only_layers", "is not empty; layers without experts are not supported");
+  if (h.integer("decoder_sparse_step", 1) != 1)
+    h.fail("decoder_sparse_step", "is not 1; layers without experts are not supported");
+  if (h.has("mlp_only_layers") && !h.integers("mlp_only_layers").empty())
+    h.fail("mlp_only_layers", "is not empty; layers without experts are not supported");
   read_experts(h, c);
   c.expert_ffn = size(h, "moe_intermediate_size");
   c.normalize_routes = h.truth("norm_topk_prob", false);
@@ -160,7 +174,8 @@ void gpt2(const io::HfConfig& h, Config& c) {
   c.vocab = size(h, "vocab_size");
   c.context = size(h, "n_positions");
   c.heads = c.kv_heads = size(h, "n_head");
-  if (c.hidden % c.heads != 0) h.fail("n_head", fmt::format("is {}, which does not divide n_embd {}", c.heads, c.hidden));
+  if (c.hidden % c.heads != 0)
+    h.fail("n_head", fmt::format("is {}, which does not divide n_embd {}", c.heads, c.hidden));
   c.head_dim = c.hidden / c.heads;
   c.attention_scale = float(1 / std::sqrt(double(c.head_dim)));
   c.norm_eps = float(h.number("layer_norm_epsilon", 1e-5));
@@ -169,16 +184,21 @@ void gpt2(const io::HfConfig& h, Config& c) {
 
 // FP8 weights with a scale for each tensor or each row; what activations were quantized to does not matter here.
 void read_quantization(const io::HfConfig& h) {
-  constexpr std::string_view object = "quantization_config", supported = "supported are fp8 and compressed-tensors' float-quantized, by tensor or by channel";
+  constexpr std::string_view object = "quantization_config",
+                             supported =
+                                 "supported are fp8 and compressed-tensors' float-quantized, by tensor or by channel";
   if (!h.has(object)) return;
   const auto key = [&](std::string_view name) { return fmt::format("{}.{}", object, name); };
   const std::string method = h.text(key("quant_method"));
-  if (h.has(key("weight_block_size"))) h.fail(key("weight_block_size"), fmt::format("asks for scales of blocks; {}", supported));
+  if (h.has(key("weight_block_size")))
+    h.fail(key("weight_block_size"), fmt::format("asks for scales of blocks; {}", supported));
   if (method == "compressed-tensors") {
-    if (h.text(key("format")) != "float-quantized") h.fail(key("format"), fmt::format("is '{}'; {}", h.text(key("format")), supported));
+    if (h.text(key("format")) != "float-quantized")
+      h.fail(key("format"), fmt::format("is '{}'; {}", h.text(key("format")), supported));
     for (const std::string& group : h.names_in(key("config_groups"))) {
       const std::string strategy = fmt::format("{}.{}.weights.strategy", key("config_groups"), group);
-      if (h.text(strategy) != "tensor" && h.text(strategy) != "channel") h.fail(strategy, fmt::format("is '{}'; {}", h.text(strategy), supported));
+      if (h.text(strategy) != "tensor" && h.text(strategy) != "channel")
+        h.fail(strategy, fmt::format("is '{}'; {}", h.text(strategy), supported));
     }
   } else if (method != "fp8") {
     h.fail(key("quant_method"), fmt::format("is '{}'; {}", method, supported));

@@ -10,9 +10,9 @@ struct HfDescription {
   bool tied = false;  // the head is the embedding
 };
 
-// Reads the newest form (rope_parameters, dtype, layer_types) and the older ones (rope_theta, rope_scaling, torch_dtype).
-// Fails (input), naming file and key, on what is missing, of the wrong type or out of range, on an architecture that
-// ridge does not have, and on every key that it does not know: it might change the result.
+// Reads the newest form (rope_parameters, dtype, layer_types) and the older ones (rope_theta, rope_scaling,
+// torch_dtype). Fails (input), naming file and key, on what is missing, of the wrong type or out of range, on an
+// architecture that ridge does not have, and on every key that it does not know: it might change the result.
 HfDescription config_from_hf(const io::HfConfig& h);
 
 // Its parts, one file each.

@@ -11,14 +11,17 @@ class Keys {  // of one scaling: all in one object, names inside it
   Keys(const io::HfConfig& h, std::string_view object) : h_(h), prefix_(std::string(object) + ".") {}
   std::string key(std::string_view name) const { return prefix_ + std::string(name); }
   bool has(std::string_view name) const { return h_.has(key(name)); }
-  double number(std::string_view name, double otherwise) const { return positive(name, h_.number(key(name), otherwise)); }
+  double number(std::string_view name, double otherwise) const {
+    return positive(name, h_.number(key(name), otherwise));
+  }
   double number(std::string_view name) const { return positive(name, h_.number(key(name))); }
   bool truth(std::string_view name, bool otherwise) const { return h_.truth(key(name), otherwise); }
   std::string text(std::string_view name) const { return h_.text(key(name), ""); }
   std::vector<float> factors(std::string_view name, std::size_t count) const {
     std::vector<float> list;
     for (double v : h_.numbers(key(name))) list.push_back(float(positive(name, v)));
-    if (list.size() != count) h_.fail(key(name), fmt::format("has {} factors; the model rotates {} pairs", list.size(), count));
+    if (list.size() != count)
+      h_.fail(key(name), fmt::format("has {} factors; the model rotates {} pairs", list.size(), count));
     return list;
   }
   [[noreturn]] void fail(std::string_view name, const std::string& message) const { h_.fail(key(name), message); }
@@ -78,7 +81,8 @@ RopeScaling read_scaling(const io::HfConfig& h, const Keys& k, const Config& c, 
     s.short_factors = k.factors("short_factor", std::size_t(pairs));
     s.long_factors = k.factors("long_factor", std::size_t(pairs));
   }
-  if ((s.kind == Kind::yarn || s.kind == Kind::longrope) && k.has("attention_factor")) s.attention_factor = k.number("attention_factor");
+  if ((s.kind == Kind::yarn || s.kind == Kind::longrope) && k.has("attention_factor"))
+    s.attention_factor = k.number("attention_factor");
   return s;
 }
 
@@ -91,7 +95,9 @@ Rope rope_from_hf(const io::HfConfig& h, std::string_view object, const Config& 
   const double part = k.number("partial_rotary_factor", h.number("partial_rotary_factor", 1));
   rope.dims = std::int64_t(double(c.head_dim) * part);
   if (part > 1 || rope.dims < 2 || rope.dims % 2 != 0)
-    h.fail("partial_rotary_factor", fmt::format("makes {} rotated of {} elements of a head; accepted is an even number from 2", rope.dims, c.head_dim));
+    h.fail("partial_rotary_factor",
+           fmt::format("makes {} rotated of {} elements of a head; accepted is an even number from 2", rope.dims,
+                       c.head_dim));
   rope.scaling = read_scaling(h, k, c, rope.dims / 2);
   return rope;
 }

@@ -3,7 +3,7 @@
 namespace ridge::model {
 
 static constexpr Family all[] = {
-    {"llama", llama},     {"qwen2", llama},   {"phi3", llama},    {"granite", llama}, {"qwen3", qwen3},
+    {"llama", llama},    {"qwen2", llama},   {"phi3", llama},    {"granite", llama}, {"qwen3", qwen3},
     {"qwen3moe", qwen3}, {"gemma2", gemma2}, {"gemma3", gemma3}, {"olmo2", olmo2},   {"gpt2", gpt2},
 };
 

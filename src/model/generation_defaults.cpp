@@ -45,7 +45,8 @@ GenerationDefaults from_gguf(const io::GgufMetadata& m) {
   const auto number = [&](const char* key, double least, double most) -> std::optional<float> {
     if (!m.has(key)) return std::nullopt;
     const double value = m.get_f64(key);
-    if (!(value >= least) || value > most) m.fail(*m.find(key), fmt::format("is {}; accepted is {} to {}", value, least, most));
+    if (!(value >= least) || value > most)
+      m.fail(*m.find(key), fmt::format("is {}; accepted is {} to {}", value, least, most));
     return float(value);
   };
   d.temperature = number("general.sampling.temp", 0, 1e9);

@@ -14,12 +14,18 @@ class Keys {  // "llama.block_count" and the like: keys begin with the architect
   const std::string& file() const { return m_.file(); }
   bool has(std::string_view name) const { return m_.has(key(name)); }
   // A size: at least `least`, at most `most`.
-  std::int64_t size(std::string_view name, std::int64_t most = most_size) const { return check(name, m_.get_i64(key(name)), 1, most); }
-  std::int64_t size_or(std::string_view name, std::int64_t otherwise) const { return check(name, m_.get_i64(key(name), otherwise), 0, most_size); }
+  std::int64_t size(std::string_view name, std::int64_t most = most_size) const {
+    return check(name, m_.get_i64(key(name)), 1, most);
+  }
+  std::int64_t size_or(std::string_view name, std::int64_t otherwise) const {
+    return check(name, m_.get_i64(key(name), otherwise), 0, most_size);
+  }
   double number(std::string_view name) const { return m_.get_f64(key(name)); }
   double number_or(std::string_view name, double otherwise) const { return m_.get_f64(key(name), otherwise); }
   bool truth_or(std::string_view name, bool otherwise) const { return m_.get_bool(key(name), otherwise); }
-  std::string text_or(std::string_view name, std::string_view otherwise) const { return std::string(m_.get_string(key(name), otherwise)); }
+  std::string text_or(std::string_view name, std::string_view otherwise) const {
+    return std::string(m_.get_string(key(name), otherwise));
+  }
   std::vector<bool> truths(std::string_view name) const { return m_.get_bools(key(name)); }
   bool is_list(std::string_view name) const {
     const io::GgufValue* v = m_.find(key(name));
@@ -30,7 +36,8 @@ class Keys {  // "llama.block_count" and the like: keys begin with the architect
   // Refuses what nobody asked for: it might change the result.
   void check_all_read() const {
     for (const io::GgufValue& v : m_.all())
-      if (v.key.starts_with(prefix_) && !asked_.contains(v.key)) m_.fail(v, "ridge does not know this key; it might change the result");
+      if (v.key.starts_with(prefix_) && !asked_.contains(v.key))
+        m_.fail(v, "ridge does not know this key; it might change the result");
   }
   [[noreturn]] void fail(std::string_view name, const std::string& message) const {
     fail_input("{}: key '{}' {}", m_.file(), prefix_ + std::string(name), message);
@@ -59,13 +66,16 @@ RopeScaling read_scaling(const Keys& k, const Config& c) {
   if (type == "linear") s.kind = RopeScaling::Kind::linear;
   else if (type == "yarn") s.kind = RopeScaling::Kind::yarn;
   else if (type == "longrope") s.kind = RopeScaling::Kind::longrope;
-  else if (type != "none") k.fail("rope.scaling.type", fmt::format("is '{}'; supported are none, linear, yarn, longrope", type));
+  else if (type != "none")
+    k.fail("rope.scaling.type", fmt::format("is '{}'; supported are none, linear, yarn, longrope", type));
   if (s.kind == RopeScaling::Kind::linear || s.kind == RopeScaling::Kind::yarn) {
     if (!(s.factor > 0)) k.fail("rope.scaling.factor", fmt::format("is {}; accepted is more than 0", s.factor));
-    if (s.attention_factor != 0 && s.attention_factor != 1) k.fail("rope.scaling.attn_factor", "goes with longrope only");
+    if (s.attention_factor != 0 && s.attention_factor != 1)
+      k.fail("rope.scaling.attn_factor", "goes with longrope only");
     s.attention_factor = 0;
   }
-  if (s.kind == RopeScaling::Kind::yarn && s.original_context == 0) s.original_context = std::int64_t(double(c.context) / s.factor);
+  if (s.kind == RopeScaling::Kind::yarn && s.original_context == 0)
+    s.original_context = std::int64_t(double(c.context) / s.factor);
   return s;
 }
 
@@ -74,7 +84,8 @@ std::vector<bool> windowed_layers(const Keys& k, const Config& c, std::int64_t p
   constexpr std::string_view key = "attention.sliding_window_pattern";
   if (k.is_list(key)) {
     std::vector<bool> list = k.truths(key);
-    if (std::int64_t(list.size()) != c.layers) k.fail(key, fmt::format("has {} entries for {} layers", list.size(), c.layers));
+    if (std::int64_t(list.size()) != c.layers)
+      k.fail(key, fmt::format("has {} entries for {} layers", list.size(), c.layers));
     return list;
   }
   if (k.has(key)) period = k.size(key);
@@ -102,7 +113,8 @@ void granite(const Keys& k, Config& c) {
 // Neither the key nor a tensor says how Gemma scales q k^T: by the head's size, but for the 27B models, which are known
 // by their number of layers (as llama.cpp has it).
 void gemma_common(const Keys& k, Config& c, std::int64_t layers_of_27b) {
-  if (!k.has("attention.scale") && c.layers == layers_of_27b) c.attention_scale = float(1 / std::sqrt(double(c.hidden) / double(c.heads)));
+  if (!k.has("attention.scale") && c.layers == layers_of_27b)
+    c.attention_scale = float(1 / std::sqrt(double(c.hidden) / double(c.heads)));
   c.embedding_scale = float(std::sqrt(double(c.hidden)));
   c.attention_softcap = float(k.number_or("attn_logit_softcapping", 0));
   c.logit_softcap = float(k.number_or("final_logit_softcapping", 0));
@@ -123,16 +135,9 @@ struct Special {
   void (*read)(const Keys&, Config&);
 };
 constexpr Special special[] = {
-    {"llama", llama_family},
-    {"qwen2", nothing_special},
-    {"qwen3", nothing_special},
-    {"qwen3moe", nothing_special},
-    {"phi3", nothing_special},
-    {"olmo2", nothing_special},
-    {"gpt2", nothing_special},
-    {"granite", granite},
-    {"gemma2", gemma2},
-    {"gemma3", gemma3},
+    {"llama", llama_family},   {"qwen2", nothing_special}, {"qwen3", nothing_special}, {"qwen3moe", nothing_special},
+    {"phi3", nothing_special}, {"olmo2", nothing_special}, {"gpt2", nothing_special},  {"granite", granite},
+    {"gemma2", gemma2},        {"gemma3", gemma3},
 };
 
 void read_experts(const Keys& k, Config& c) {
@@ -140,7 +145,8 @@ void read_experts(const Keys& k, Config& c) {
   c.experts_used = k.size_or("expert_used_count", 0);
   c.expert_ffn = k.size_or("expert_feed_forward_length", c.ffn);
   if (c.experts > 0 && (c.experts > most_experts || c.experts_used < 1 || c.experts_used > c.experts))
-    k.fail("expert_used_count", fmt::format("is {} of {} experts; accepted is 1 to all of at most {}", c.experts_used, c.experts, most_experts));
+    k.fail("expert_used_count", fmt::format("is {} of {} experts; accepted is 1 to all of at most {}", c.experts_used,
+                                            c.experts, most_experts));
 }
 
 void read_attention(const Keys& k, Config& c) {
@@ -176,7 +182,8 @@ Config config_from_gguf(const io::ModelFiles& files) {
   c.hidden = k.size("embedding_length");
   c.ffn = k.size("feed_forward_length");
   c.context = k.size("context_length");
-  c.norm_eps = float(k.number_or("attention.layer_norm_rms_epsilon", k.number_or("attention.layer_norm_epsilon", 1e-5)));
+  c.norm_eps =
+      float(k.number_or("attention.layer_norm_rms_epsilon", k.number_or("attention.layer_norm_epsilon", 1e-5)));
   read_attention(k, c);
   read_experts(k, c);
   c.rope.base = k.number_or("rope.freq_base", 10000);
@@ -184,14 +191,16 @@ Config config_from_gguf(const io::ModelFiles& files) {
   c.rope.scaling = read_scaling(k, c);
   if (!(c.rope.base > 0)) k.fail("rope.freq_base", fmt::format("is {}; accepted is more than 0", c.rope.base));
   if (c.rope.dims % 2 != 0 || c.rope.dims > c.head_dim)
-    fail_input("{}: {} rotated dimensions; accepted is an even number up to the head's {}", m.file(), c.rope.dims, c.head_dim);
+    fail_input("{}: {} rotated dimensions; accepted is an even number up to the head's {}", m.file(), c.rope.dims,
+               c.head_dim);
   family->read(k, c);
 
   const io::TensorEntry* table = files.find("token_embd.weight");
   if (!table || table->shape.size() != 2) fail_input("{}: there is no matrix 'token_embd.weight'", m.file());
   c.vocab = table->shape[0];
   if (const std::int64_t said = k.size_or("vocab_size", c.vocab); said != c.vocab)
-    fail_input("{}: tensor 'token_embd.weight' has {} rows, key '{}.vocab_size' says {}", m.file(), c.vocab, c.architecture, said);
+    fail_input("{}: tensor 'token_embd.weight' has {} rows, key '{}.vocab_size' says {}", m.file(), c.vocab,
+               c.architecture, said);
   k.check_all_read();
   return c;
 }

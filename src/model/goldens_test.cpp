@@ -59,7 +59,8 @@ class Runner {  // one sequence, from its beginning
     }
     ints(b.sequences.query_start)[0] = 0, ints(b.sequences.query_start)[1] = std::int32_t(n);
     ints(b.sequences.context_len)[0] = std::int32_t(length_ + n);
-    for (std::int64_t i = 0; i < e.view(b.sequences.block_table).columns(); ++i) ints(b.sequences.block_table)[i] = std::int32_t(i);
+    for (std::int64_t i = 0; i < e.view(b.sequences.block_table).columns(); ++i)
+      ints(b.sequences.block_table)[i] = std::int32_t(i);
     e.run();
     length_ += n;
     const View rows = e.view(loaded_->logits());
@@ -76,7 +77,8 @@ void expect_logits(const fs::path& model, const Golden& golden, const LoadOption
   for (const char* n : {"1", "17", "75"}) {
     const auto ids = golden.values<std::int32_t>(fmt::format("ids_{}", n));
     const std::vector<float> got = Runner(model, options, std::int64_t(ids.size())).append(ids);
-    EXPECT_LE(op::relative_error(got, golden.values<float>(fmt::format("logits_{}", n))), tolerance) << model << ", " << n << " tokens";
+    EXPECT_LE(op::relative_error(got, golden.values<float>(fmt::format("logits_{}", n))), tolerance)
+        << model << ", " << n << " tokens";
   }
 }
 

@@ -15,7 +15,7 @@ ir::Value gpt2(ir::Program& p, const Config& c, Weights& w, Batch& b) {
     return op::layer_norm(p, x, w(name, {D}), w.optional(name + ".bias", {D}), {c.norm_eps});
   };
   const ir::Value places = op::embedding(p, b.positions, w("position_embd", {c.context, D}));
-  ir::Value x = op::add(p, embed(p, c, w, b), places);                               // (T, D)
+  ir::Value x = op::add(p, embed(p, c, w, b), places);  // (T, D)
   for (std::int64_t l = 0; l < c.layers; ++l) {
     const auto layer = p.scope("layer", int(l));
     const std::string blk = fmt::format("blk.{}.", l);
@@ -30,7 +30,7 @@ ir::Value gpt2(ir::Program& p, const Config& c, Weights& w, Batch& b) {
   }
   const auto head = p.scope("head");
   x = layer_norm("output_norm", op::select_rows(p, x, b.wanted));
-  return logits(p, c, w, x);                                                         // (R, V)
+  return logits(p, c, w, x);  // (R, V)
 }
 
 }  // namespace ridge::model

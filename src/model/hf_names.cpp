@@ -13,7 +13,9 @@ struct Row {
 };
 
 constexpr Row outside[] = {
-    {"embed_tokens", "token_embd"}, {"norm", "output_norm"}, {"lm_head", "output"},
+    {"embed_tokens", "token_embd"},
+    {"norm", "output_norm"},
+    {"lm_head", "output"},
 };
 constexpr Row in_layer[] = {
     {"input_layernorm", "attn_norm"},
@@ -39,13 +41,17 @@ constexpr Row after_norms[] = {
     {"post_feedforward_layernorm", "post_ffw_norm"},
 };
 constexpr Row gpt2_outside[] = {
-    {"wte", "token_embd"}, {"wpe", "position_embd"}, {"ln_f", "output_norm"}, {"lm_head", "output"},
+    {"wte", "token_embd"},
+    {"wpe", "position_embd"},
+    {"ln_f", "output_norm"},
+    {"lm_head", "output"},
 };
 constexpr Row gpt2_in_layer[] = {
     {"ln_1", "attn_norm"}, {"attn.c_attn", "attn_qkv"}, {"attn.c_proj", "attn_output"},
     {"ln_2", "ffn_norm"},  {"mlp.c_fc", "ffn_up"},      {"mlp.c_proj", "ffn_down"},
 };
-constexpr Row in_expert[] = {  // after "mlp.experts.N." and "block_sparse_moe.experts.N."
+constexpr Row in_expert[] = {
+    // after "mlp.experts.N." and "block_sparse_moe.experts.N."
     {"gate_proj", "ffn_gate_exps"}, {"up_proj", "ffn_up_exps"}, {"down_proj", "ffn_down_exps"},
     {"w1", "ffn_gate_exps"},        {"w3", "ffn_up_exps"},      {"w2", "ffn_down_exps"},
 };
@@ -150,7 +156,8 @@ std::string name_in_hf(std::string_view architecture, std::string_view name) {
   const auto layer = take_number(name);
   std::string_view hf = look_back(tables.special, name);
   if (hf.empty()) hf = look_back(tables.layer, name);
-  if (hf.empty() && !look_back(in_expert, name).empty()) return fmt::format("{}layers.{}.mlp.experts.0.{}{}", root, layer.value_or(0), look_back(in_expert, name), ending);
+  if (hf.empty() && !look_back(in_expert, name).empty())
+    return fmt::format("{}layers.{}.mlp.experts.0.{}{}", root, layer.value_or(0), look_back(in_expert, name), ending);
   return fmt::format("{}{}.{}.{}{}", root, gpt2 ? "h" : "layers", layer.value_or(0), hf.empty() ? name : hf, ending);
 }
 

@@ -7,7 +7,7 @@
 namespace ridge::model {
 
 struct HfName {
-  std::string name;         // ridge's; empty: known, and without a part in the result
+  std::string name;          // ridge's; empty: known, and without a part in the result
   std::int64_t expert = -1;  // which slice of that tensor's outermost dimension it is; -1: the whole
   bool transposed = false;   // stored as (inputs, outputs): GPT-2's Conv1D
 };

@@ -28,11 +28,12 @@ Loaded::Loaded(Description description, const LoadOptions& options, ThreadPool& 
   if (options_.max_adjusts > 0) record_sampling();
 
   const bool reference = options_.device == ir::Device::ref;
-  ir::Target target{.device = options_.device,
-                    .activations = options_.activations.value_or(reference ? ir::Activations::f32 : ir::Activations::int8),
-                    .isa = hw::isa(),
-                    .threads = pool.threads(),
-                    .most = {options_.max_tokens, options_.max_sequences, options_.max_rows}};
+  ir::Target target{
+      .device = options_.device,
+      .activations = options_.activations.value_or(reference ? ir::Activations::f32 : ir::Activations::int8),
+      .isa = hw::isa(),
+      .threads = pool.threads(),
+      .most = {options_.max_tokens, options_.max_sequences, options_.max_rows}};
   passes_ = program::run_passes(recorded_.program, target, options_.skip_passes);
   materialize(recorded_.bindings);
   const std::vector<program::WeightSource> sources = weight_sources(recorded_);

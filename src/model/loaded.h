@@ -22,7 +22,7 @@ struct LoadOptions {
   std::int64_t max_rows = 1;                   // of a step whose logits are wanted
   std::int64_t context = 0;                    // the longest sequence
   std::int64_t kv_blocks = 0, kv_block_size = 0;
-  std::int64_t max_adjusts = 0;                // sampling: most SampleAdjusts of a step; 0: no sampling call is recorded
+  std::int64_t max_adjusts = 0;  // sampling: most SampleAdjusts of a step; 0: no sampling call is recorded
   std::vector<std::string> skip_passes;
 };
 

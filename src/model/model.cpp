@@ -29,7 +29,8 @@ std::vector<std::byte> in_rows(const Tensor& t) {
   std::vector<std::byte> out(std::size_t(rows * columns * size));
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t k = 0; k < columns; ++k)
-      std::memcpy(out.data() + (r * columns + k) * size, t.bytes.data() + (k * t.transposed_row + r) * size, std::size_t(size));
+      std::memcpy(out.data() + (r * columns + k) * size, t.bytes.data() + (k * t.transposed_row + r) * size,
+                  std::size_t(size));
   return out;
 }
 
@@ -54,7 +55,8 @@ Recorded record(const Description& model, const RecordOptions& options) {
   r.batch.sequences.context_len = p.input("context_len", DType::i32, {Symbol::sequences});
   r.batch.sequences.block_table = p.input("block_table", DType::i32, {Symbol::sequences, options.blocks_per_sequence});
   for (std::int64_t l = 0; l < c.layers; ++l)
-    r.batch.kv.push_back(p.state(fmt::format("kv.{}", l), options.kv_dtype, {options.kv_blocks, 2, c.kv_heads, options.kv_block_size, c.head_dim}));
+    r.batch.kv.push_back(p.state(fmt::format("kv.{}", l), options.kv_dtype,
+                                 {options.kv_blocks, 2, c.kv_heads, options.kv_block_size, c.head_dim}));
 
   Weights weights(
       p, [&](const std::string& name, std::span<const std::int64_t> shape) { return find_tensor(model, name, shape); },
@@ -62,7 +64,9 @@ Recorded record(const Description& model, const RecordOptions& options) {
   r.logits = family->forward(p, c, weights, r.batch);
   p.mark_output(r.logits, "logits");
   for (const auto& [name, tensor] : model.tensors)
-    if (!weights.asked().contains(name)) fail_input("{} is not known to the architecture '{}': the result would be wrong without it", tensor.from, c.architecture);
+    if (!weights.asked().contains(name))
+      fail_input("{} is not known to the architecture '{}': the result would be wrong without it", tensor.from,
+                 c.architecture);
   r.bindings = weights.take_bindings();
   return r;
 }
@@ -73,10 +77,13 @@ void materialize(std::vector<Binding>& bindings) {
 }
 
 std::vector<program::WeightSource> weight_sources(const Recorded& recorded) {
-  const auto writable = [](const void* data) { return static_cast<std::byte*>(const_cast<void*>(data)); };  // views are; weights are only read
+  const auto writable = [](const void* data) {
+    return static_cast<std::byte*>(const_cast<void*>(data));
+  };  // views are; weights are only read
   std::vector<program::WeightSource> sources;
   for (const Binding& b : recorded.bindings) {
-    program::WeightSource source{b.value, {.dtype = DType::f32, .rank = 1, .dims = {std::int64_t(b.constant.size())}}, {}};
+    program::WeightSource source{
+        b.value, {.dtype = DType::f32, .rank = 1, .dims = {std::int64_t(b.constant.size())}}, {}};
     const void* data = b.constant.data();
     if (b.constant.empty()) {
       source.rows.dtype = b.tensor.dtype;

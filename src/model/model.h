@@ -18,9 +18,9 @@ namespace ridge::model {
 // What the files of a model say. Opening reads headers only; tensors stay in the mapping that `files` keeps.
 struct Description {
   Config config;
-  std::map<std::string, Tensor> tensors;   // by ridge's names; empty for a model without a file
-  DType random_dtype = DType::bf16;        // of the matrices of a model without a file
-  bool tied = false;                       // the head is the embedding, whatever else a file holds
+  std::map<std::string, Tensor> tensors;  // by ridge's names; empty for a model without a file
+  DType random_dtype = DType::bf16;       // of the matrices of a model without a file
+  bool tied = false;                      // the head is the embedding, whatever else a file holds
   std::string path;
   std::shared_ptr<const io::ModelFiles> files;  // what the tensors' bytes point into; null for a model without a file
 };
@@ -29,10 +29,10 @@ struct Description {
 Description open(const std::filesystem::path& path);
 
 struct RecordOptions {
-  std::int64_t kv_blocks = 0, kv_block_size = 0;   // the pool's size and page (engine/kv_pool.h)
-  std::int64_t blocks_per_sequence = 0;            // width of the block table
+  std::int64_t kv_blocks = 0, kv_block_size = 0;  // the pool's size and page (engine/kv_pool.h)
+  std::int64_t blocks_per_sequence = 0;           // width of the block table
   DType kv_dtype = DType::f16;
-  std::int64_t context = 0;                        // the longest sequence that will be run: longrope asks
+  std::int64_t context = 0;  // the longest sequence that will be run: longrope asks
 };
 
 struct Recorded {

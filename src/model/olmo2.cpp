@@ -11,7 +11,7 @@ namespace ridge::model {
 ir::Value olmo2(ir::Program& p, const Config& c, Weights& w, Batch& b) {
   const std::int64_t D = c.hidden;
   const ir::Value angles = rope_angles(p, c.rope, w, b);
-  ir::Value x = embed(p, c, w, b);                                                   // (T, D)
+  ir::Value x = embed(p, c, w, b);  // (T, D)
   for (std::int64_t l = 0; l < c.layers; ++l) {
     const auto layer = p.scope("layer", int(l));
     {
@@ -27,7 +27,7 @@ ir::Value olmo2(ir::Program& p, const Config& c, Weights& w, Batch& b) {
   }
   const auto head = p.scope("head");
   x = op::rms_norm(p, op::select_rows(p, x, b.wanted), w("output_norm", {D}), {c.norm_eps});
-  return logits(p, c, w, x);                                                         // (R, V)
+  return logits(p, c, w, x);  // (R, V)
 }
 
 }  // namespace ridge::model

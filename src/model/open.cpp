@@ -1,5 +1,5 @@
-// What files hold, in ridge's words: names mapped, fused tensors cut into the ones that forward passes ask for (views of
-// the same bytes), experts that lie apart gathered into one list.
+// What files hold, in ridge's words: names mapped, fused tensors cut into the ones that forward passes ask for (views
+// of the same bytes), experts that lie apart gathered into one list.
 #include "base/error.h"
 #include "model/config_from_hf.h"
 #include "model/gguf_config.h"
@@ -46,12 +46,15 @@ void add_stacks(Description& d, Stacks stacks) {
     Tensor stack{first.dtype, first.shape, {}, first.from};
     stack.shape.insert(stack.shape.begin(), d.config.experts);
     for (auto& [number, expert] : experts) {
-      if (number != std::int64_t(stack.slices.size())) fail_input("{}: '{}' of expert {} is missing", d.path, name, stack.slices.size());
-      if (expert.dtype != first.dtype || expert.shape != first.shape) fail_input("{} differs in type or shape from {}", expert.from, first.from);
+      if (number != std::int64_t(stack.slices.size()))
+        fail_input("{}: '{}' of expert {} is missing", d.path, name, stack.slices.size());
+      if (expert.dtype != first.dtype || expert.shape != first.shape)
+        fail_input("{} differs in type or shape from {}", expert.from, first.from);
       stack.slices.push_back(expert);
     }
     if (std::int64_t(stack.slices.size()) != d.config.experts)
-      fail_input("{}: '{}' is there for {} experts, the configuration has {}", d.path, name, stack.slices.size(), d.config.experts);
+      fail_input("{}: '{}' is there for {} experts, the configuration has {}", d.path, name, stack.slices.size(),
+                 d.config.experts);
     add(d, name, std::move(stack));
   }
 }
@@ -87,8 +90,10 @@ void cut(Description& d, const std::string& layer, std::string_view name, std::i
       for (const Piece& piece : pieces) add(d, fmt::format("{}{}{}", layer, piece.name, ending), whole);
       continue;
     }
-    if (whole.shape.empty() || whole.shape.size() > 2 || whole.shape[0] != rows || !whole.slices.empty() || (whole.shape.size() == 1 && is_block(whole.dtype)))
-      fail_input("{} has {} rows; its parts together have {}", whole.from, whole.shape.empty() ? 0 : whole.shape[0], rows);
+    if (whole.shape.empty() || whole.shape.size() > 2 || whole.shape[0] != rows || !whole.slices.empty() ||
+        (whole.shape.size() == 1 && is_block(whole.dtype)))
+      fail_input("{} has {} rows; its parts together have {}", whole.from, whole.shape.empty() ? 0 : whole.shape[0],
+                 rows);
     std::int64_t first = 0;
     for (const Piece& piece : pieces) {
       add(d, fmt::format("{}{}{}", layer, piece.name, ending), rows_of(whole, first, piece.rows));
@@ -119,9 +124,11 @@ std::optional<std::pair<std::string, std::int64_t>> old_expert(const std::string
   const std::size_t dot = name.rfind('.');
   if (dot == name.npos || dot + 5 < name.size() || dot + 1 == name.size()) return std::nullopt;
   const std::string stem = name.substr(0, dot), digits = name.substr(dot + 1);
-  if (digits.find_first_not_of("0123456789") != digits.npos || (digits.size() > 1 && digits[0] == '0')) return std::nullopt;
+  if (digits.find_first_not_of("0123456789") != digits.npos || (digits.size() > 1 && digits[0] == '0'))
+    return std::nullopt;
   for (const char* ending : {".ffn_gate", ".ffn_up", ".ffn_down"})
-    if (stem.starts_with("blk.") && stem.ends_with(ending)) return std::pair(stem + "_exps", std::int64_t(std::stoi(digits)));
+    if (stem.starts_with("blk.") && stem.ends_with(ending))
+      return std::pair(stem + "_exps", std::int64_t(std::stoi(digits)));
   return std::nullopt;
 }
 
@@ -162,8 +169,10 @@ void open_hf(Description& d) {
   for (const io::TensorEntry& t : d.files->tensors) {
     const auto name = name_from_hf(d.config.architecture, t.name);
     if (!name)
-      fail_input("{}: tensor '{}' is not known to the architecture '{}': the result would be wrong without it", d.files->file_names[t.file], t.name, d.config.architecture);
-    if (name->name.empty() || (d.tied && name->name == "output")) continue;  // a tied head is the embedding, as the reference has it
+      fail_input("{}: tensor '{}' is not known to the architecture '{}': the result would be wrong without it",
+                 d.files->file_names[t.file], t.name, d.config.architecture);
+    if (name->name.empty() || (d.tied && name->name == "output"))
+      continue;  // a tied head is the embedding, as the reference has it
     Tensor tensor = tensor_of(*d.files, t);
     if (name->transposed && tensor.shape.size() == 2) {
       tensor.transposed_row = tensor.shape[1];
@@ -175,7 +184,10 @@ void open_hf(Description& d) {
   }
   add_stacks(d, std::move(stacks));
   if (!d.tied && !d.tensors.contains("output"))
-    fail_input("{}: there is no tensor 'lm_head.weight', and config.json does not tie the head to the embedding (tie_word_embeddings)", d.path);
+    fail_input(
+        "{}: there is no tensor 'lm_head.weight', and config.json does not tie the head to the embedding "
+        "(tie_word_embeddings)",
+        d.path);
 }
 
 }  // namespace
@@ -187,7 +199,8 @@ Description open(const std::filesystem::path& path) {
   switch (d.files->kind) {
     case io::FileKind::gguf: open_gguf(d); break;
     case io::FileKind::hf_folder: open_hf(d); break;
-    case io::FileKind::safetensors: fail_input("{}: these are weights alone; name the folder that holds their config.json, too", d.path);
+    case io::FileKind::safetensors:
+      fail_input("{}: these are weights alone; name the folder that holds their config.json, too", d.path);
     default: fail_input("{}: a model is wanted; this is {}", d.path, name(d.files->kind));
   }
   cut_fused(d);

@@ -17,10 +17,12 @@ struct Heads {
 
 // Weight `name` of a layer times x, times its scale and plus its bias where the file has them; the scope is named after
 // it.
-ir::Value linear(ir::Program& p, Weights& w, std::int64_t layer, std::string_view name, ir::Value x, std::initializer_list<std::int64_t> shape);
+ir::Value linear(ir::Program& p, Weights& w, std::int64_t layer, std::string_view name, ir::Value x,
+                 std::initializer_list<std::int64_t> shape);
 
 // RMSNorm with the weight `name` of a layer, (T, D) or any width that the weight's length divides.
-ir::Value norm(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, std::string_view name, ir::Value x, std::int64_t length);
+ir::Value norm(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, std::string_view name, ir::Value x,
+               std::int64_t length);
 
 // Rows of the embedding for this step's tokens, scaled as the model wants them: (T, D).
 ir::Value embed(ir::Program& p, const Config& c, Weights& w, const Batch& b);
@@ -30,13 +32,14 @@ ir::Value embed(ir::Program& p, const Config& c, Weights& w, const Batch& b);
 ir::Value rope_angles(ir::Program& p, const Rope& rope, Weights& w, const Batch& b);
 
 Heads project(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, ir::Value x);  // attn_q, attn_k, attn_v
-Heads rotated(ir::Program& p, const Config& c, Heads h, ir::Value angles);                    // q and k, in their positions
+Heads rotated(ir::Program& p, const Config& c, Heads h, ir::Value angles);  // q and k, in their positions
 
 // Stores k and v, attends to all keys that the layer's window lets see, and multiplies with attn_output: (T, D).
 ir::Value attend(ir::Program& p, const Config& c, Weights& w, Batch& b, std::int64_t layer, const Heads& h);
 
 // ffn_down (act(ffn_gate x) * ffn_up x): (T, D).
-ir::Value gated_ffn(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, ir::Value x, op::GateKind kind = op::GateKind::silu);
+ir::Value gated_ffn(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, ir::Value x,
+                    op::GateKind kind = op::GateKind::silu);
 
 // The same through the experts that the router chooses for each token: (T, D).
 ir::Value routed_ffn(ir::Program& p, const Config& c, Weights& w, std::int64_t layer, ir::Value x);

@@ -24,7 +24,8 @@ double yarn_mscale(double factor, double mscale) { return factor <= 1 ? 1 : 0.1 
 
 double yarn_attention_factor(const RopeScaling& s) {
   if (s.attention_factor != 0) return s.attention_factor;
-  if (s.mscale != 0 && s.mscale_all_dim != 0) return yarn_mscale(s.factor, s.mscale) / yarn_mscale(s.factor, s.mscale_all_dim);
+  if (s.mscale != 0 && s.mscale_all_dim != 0)
+    return yarn_mscale(s.factor, s.mscale) / yarn_mscale(s.factor, s.mscale_all_dim);
   return yarn_mscale(s.factor, 1);
 }
 
@@ -50,7 +51,8 @@ void apply_yarn(std::vector<double>& f, const Rope& rope) {
 double apply_longrope(std::vector<double>& f, const RopeScaling& s, std::int64_t context) {
   const bool is_long = context > s.original_context;
   const std::vector<float>& divisors = is_long ? s.long_factors : s.short_factors;
-  if (divisors.size() != f.size()) fail_input("rope scaling 'longrope' needs {} factors, the file has {}", f.size(), divisors.size());
+  if (divisors.size() != f.size())
+    fail_input("rope scaling 'longrope' needs {} factors, the file has {}", f.size(), divisors.size());
   for (std::size_t i = 0; i < f.size(); ++i) f[i] /= divisors[i];
   if (s.attention_factor != 0) return s.attention_factor;
   return s.factor <= 1 ? 1 : std::sqrt(1 + std::log(s.factor) / std::log(double(s.original_context)));
@@ -64,7 +66,8 @@ RopeFrequencies rope_frequencies(const Rope& rope, std::int64_t context, std::sp
   for (std::size_t i = 0; i < f.size(); ++i) f[i] = std::pow(rope.base, -2.0 * double(i) / double(rope.dims));
   double scale = 1;
   if (!divisors.empty()) {
-    if (divisors.size() != f.size()) fail_input("the file's rope factors are {}, the model rotates {} pairs", divisors.size(), f.size());
+    if (divisors.size() != f.size())
+      fail_input("the file's rope factors are {}, the model rotates {} pairs", divisors.size(), f.size());
     for (std::size_t i = 0; i < f.size(); ++i) f[i] /= divisors[i];
   } else if (s.kind == RopeScaling::Kind::linear) {
     for (double& v : f) v /= s.factor;

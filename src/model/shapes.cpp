@@ -78,8 +78,16 @@ Description named_shape(std::string_view name, DType dtype) {
     d.path = std::string(name);
     d.random_dtype = dtype;
     d.tied = s.tied;
-    d.config = {.architecture = std::string(s.architecture), .name = std::string(name), .layers = s.layers, .hidden = s.hidden, .ffn = s.ffn, .vocab = s.vocab,
-                .heads = s.heads, .kv_heads = s.kv_heads, .head_dim = s.head_dim, .context = s.context};
+    d.config = {.architecture = std::string(s.architecture),
+                .name = std::string(name),
+                .layers = s.layers,
+                .hidden = s.hidden,
+                .ffn = s.ffn,
+                .vocab = s.vocab,
+                .heads = s.heads,
+                .kv_heads = s.kv_heads,
+                .head_dim = s.head_dim,
+                .context = s.context};
     d.config.rope = {.base = s.rope_base, .dims = s.head_dim};
     d.config.sliding_window = s.window;
     d.config.experts = s.experts, d.config.experts_used = s.experts_used, d.config.expert_ffn = s.expert_ffn;

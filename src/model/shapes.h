@@ -1,4 +1,5 @@
-// Named shapes: the sizes of well-known models, so that they can be priced, and run with random weights, without a file.
+// Named shapes: the sizes of well-known models, so that they can be priced, and run with random weights, without a
+// file.
 #pragma once
 #include <span>
 #include <string_view>

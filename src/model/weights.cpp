@@ -28,7 +28,8 @@ ir::Value Weights::optional(const std::string& name, std::initializer_list<std::
   if (!tensor) return {};
   const std::span<const std::int64_t> expected(shape.begin(), shape.size());
   if (!std::equal(expected.begin(), expected.end(), tensor->shape.begin(), tensor->shape.end()))
-    fail_input("{} has the shape {}, the model's configuration wants {}", tensor->from, shape_text(tensor->shape), shape_text(expected));
+    fail_input("{} has the shape {}, the model's configuration wants {}", tensor->from, shape_text(tensor->shape),
+               shape_text(expected));
   const DType dtype = tensor->shape.size() == 1 ? DType::f32 : tensor->dtype;
   const ir::Value value = values_[name] = program_.weight(name, dtype, to_shape(tensor->shape));
   bindings_.push_back({value, std::move(*tensor), {}, {}});

@@ -33,7 +33,7 @@ struct Tensor {  // one tensor of a file: bytes in rows, outermost dimension fir
 struct Binding {  // which bytes a weight value stands for
   ir::Value value;
   Tensor tensor;
-  std::vector<float> constant;  // computed at load, instead of bytes
+  std::vector<float> constant;   // computed at load, instead of bytes
   std::vector<std::byte> owned;  // the tensor's values in rows, where the file has them otherwise (materialize)
 };
 

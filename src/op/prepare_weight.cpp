@@ -33,7 +33,8 @@ View pack_weight(const View& rows, std::byte* to, ThreadPool& pool) {
     const std::int64_t count = rows.rows() / matrices;
     const Matrix matrix{rows.data + i * count * rows.row_bytes(), rows.dtype, count, rows.columns()};
     std::byte* const panels = to + i * packed_bytes(rows.dtype, count, rows.columns());
-    pool.parallel_ranges(panel_count(count), 0, [&](std::int64_t first, std::int64_t last, int) { pack_panels(matrix, first, last, panels); });
+    pool.parallel_ranges(panel_count(count), 0,
+                         [&](std::int64_t first, std::int64_t last, int) { pack_panels(matrix, first, last, panels); });
   }
   View packed = rows;
   packed.data = to;

@@ -53,8 +53,8 @@ View bind_slices(const WeightSource& s, Fate fate, std::byte* to, ThreadPool& po
 
 }  // namespace
 
-BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources, ThreadPool& pool,
-                          const std::function<void(std::size_t source)>& release) {
+BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources,
+                          ThreadPool& pool, const std::function<void(std::size_t source)>& release) {
   BoundWeights bound;
   bound.views.resize(p.values().size());
   std::int64_t total = 0;

@@ -12,18 +12,20 @@ namespace ridge::program {
 struct WeightSource {
   ir::Value value;
   View rows;  // as the file holds it, any alignment
-  std::vector<std::byte*> slices;  // where each slice of the outermost dimension is, if they lie apart; then rows.data is null
+  std::vector<std::byte*>
+      slices;  // where each slice of the outermost dimension is, if they lie apart; then rows.data is null
 };
 
 struct BoundWeights {
-  std::vector<View> views;  // by value id, for the executor
-  Arena packed;             // what was repacked or copied
+  std::vector<View> views;        // by value id, for the executor
+  Arena packed;                   // what was repacked or copied
   std::int64_t mapped_bytes = 0;  // what stays in the file's mapping
 };
 
-// `release` is told the index of each source that was copied: its pages are not needed any more. Vectors are copied as f32.
-BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources, ThreadPool& pool,
-                          const std::function<void(std::size_t source)>& release);
+// `release` is told the index of each source that was copied: its pages are not needed any more. Vectors are copied as
+// f32.
+BoundWeights bind_weights(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources,
+                          ThreadPool& pool, const std::function<void(std::size_t source)>& release);
 
 // Bytes of all weights as they will lie in memory, mapped ones included.
 std::int64_t weight_bytes(const ir::Program& p, const ir::Target& target, std::span<const WeightSource> sources);

@@ -10,7 +10,8 @@
 namespace ridge::program {
 namespace {
 
-// Whether the call multiplies floats with blocks. Parts of an expert's row are cut at whole blocks, as the weight's are.
+// Whether the call multiplies floats with blocks. Parts of an expert's row are cut at whole blocks, as the weight's
+// are.
 bool multiplies_blocks(const ir::Program& p, const ir::Call& c) {
   if (c.op != &op::linear_op && c.op != &op::expert_linear_op) return false;
   const ir::Value weight = c.in[c.op == &op::linear_op ? 1 : 2];
@@ -29,7 +30,8 @@ void quantize_activations(ir::Program& p, const ir::Target& target) {
       const auto [at, is_new] = quantized.try_emplace(x.id);
       if (is_new) {
         at->second = p.new_value({.name = p[x].name + ".q8", .dtype = DType::q8_act, .shape = p[x].shape});
-        calls.push_back({.id = p.next_call_id(), .op = &op::quantize_op, .in = {x}, .out = {at->second}, .where = c.where});
+        calls.push_back(
+            {.id = p.next_call_id(), .op = &op::quantize_op, .in = {x}, .out = {at->second}, .where = c.where});
       }
       c.in[0] = at->second;
     }

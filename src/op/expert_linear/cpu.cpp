@@ -1,5 +1,7 @@
 // Tokens are sorted by expert and their rows copied together, so that each expert's panels (op/linear/panel.h) are read
 // once, by the kernels of `linear`; then the products go back to their tokens. A product depends on its own row alone.
+#include "op/linear/cpu.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +9,6 @@
 #include "base/thread_pool.h"
 #include "op/expert_linear/expert_linear.h"
 #include "op/expert_linear/kernels.h"
-#include "op/linear/cpu.h"
 #include "op/linear/panel.h"
 #include "op/prepare_weight.h"
 #include "op/share.h"
@@ -64,14 +65,21 @@ template <LinearIsa isa> void expert_linear_cpu(const ir::Bound& b) {
   const LinearKernels& kernels = linear_kernels(isa, weight.dtype);
   const std::int64_t panels = panel_count(outputs), expert_bytes = packed_bytes(weight.dtype, outputs, inputs);
   const std::int64_t active = std::min(pairs, count), wanted = 4 * std::int64_t(b.pool.threads());
-  const std::int64_t ranges = std::clamp<std::int64_t>(wanted / active, 1, panels), grain = (panels + ranges - 1) / ranges;
+  const std::int64_t ranges = std::clamp<std::int64_t>(wanted / active, 1, panels),
+                     grain = (panels + ranges - 1) / ranges;
   b.pool.parallel_for(count * ranges, [&](std::int64_t item, int) {
     const std::int64_t e = item / ranges, first = item % ranges * grain, last = std::min(first + grain, panels);
     if (starts[e] == starts[e + 1] || first >= last) return;
-    const LinearTask task{.panels = weight.data + e * expert_bytes, .rows = outputs, .columns = inputs,
-                          .x = xs + starts[e] * row, .x_stride = row,
-                          .out = ys + starts[e] * outputs, .out_stride = outputs,
-                          .first_panel = first, .last_panel = last, .tokens = starts[e + 1] - starts[e]};
+    const LinearTask task{.panels = weight.data + e * expert_bytes,
+                          .rows = outputs,
+                          .columns = inputs,
+                          .x = xs + starts[e] * row,
+                          .x_stride = row,
+                          .out = ys + starts[e] * outputs,
+                          .out_stride = outputs,
+                          .first_panel = first,
+                          .last_panel = last,
+                          .tokens = starts[e + 1] - starts[e]};
     (x.dtype == DType::q8_act ? kernels.q8 : kernels.f32)(task);
   });
 
@@ -84,8 +92,10 @@ template <LinearIsa isa> void expert_linear_cpu(const ir::Bound& b) {
         const float* from = ys + where[t * used + j] * outputs;
         float* const to = out.row_as<float>(t) + (mix ? 0 : j * outputs);
         if (!mix) std::copy_n(from, outputs, to);
-        else if (j == 0) std::transform(from, from + outputs, to, [w = mix.row_as<float>(t)[j]](float v) { return w * v; });
-        else for (std::int64_t n = 0; n < outputs; ++n) to[n] += mix.row_as<float>(t)[j] * from[n];
+        else if (j == 0)
+          std::transform(from, from + outputs, to, [w = mix.row_as<float>(t)[j]](float v) { return w * v; });
+        else
+          for (std::int64_t n = 0; n < outputs; ++n) to[n] += mix.row_as<float>(t)[j] * from[n];
       }
   });
 }
@@ -108,14 +118,18 @@ ir::KernelChoice choose_expert_linear(const ir::Program& p, const ir::Call& c, c
   const ir::ValueInfo &x = p[c.in[0]], &weight = p[c.in[2]];
   const bool q8 = x.dtype == DType::q8_act;
   if (weight_layout(p, c.in[2], target) != Layout::panels)
-    return {"expert_linear/ref", fmt::format("a weight of {} that is not in panels", name(weight.dtype)), expert_linear_ref};
+    return {"expert_linear/ref", fmt::format("a weight of {} that is not in panels", name(weight.dtype)),
+            expert_linear_ref};
   if (q8 && !is_block(weight.dtype))
-    return {"expert_linear/ref", fmt::format("{} weights take no int8 activations", name(weight.dtype)), expert_linear_ref};
+    return {"expert_linear/ref", fmt::format("{} weights take no int8 activations", name(weight.dtype)),
+            expert_linear_ref};
   const LinearIsa isa = best_linear_isa(target.isa);
   const std::int64_t pairs = target.most.of(x.shape[0]) * p[c.in[1]].shape[1].size;
-  const Places places(pairs, weight.shape[0].size, std::max<std::int64_t>(row_bytes(x.dtype, weight.shape[2].size), 4), weight.shape[1].size);
+  const Places places(pairs, weight.shape[0].size, std::max<std::int64_t>(row_bytes(x.dtype, weight.shape[2].size), 4),
+                      weight.shape[1].size);
   return {fmt::format("expert_linear/{} panels {} x {}", name(isa), name(weight.dtype), q8 ? "int8" : "f32"),
-          fmt::format("tokens sorted by expert; {} is the best allowed instruction set here", name(isa)), run_with(isa), places.bytes};
+          fmt::format("tokens sorted by expert; {} is the best allowed instruction set here", name(isa)), run_with(isa),
+          places.bytes};
 }
 
 }  // namespace ridge::op

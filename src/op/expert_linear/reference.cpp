@@ -12,18 +12,19 @@ void expert_linear_ref(const ir::Bound& b) {
   std::vector<float> in(static_cast<std::size_t>(tokens * x.columns()));
   for (std::int64_t t = 0; t < tokens; ++t) info(x.dtype).decode(x.row(t), &in[t * x.columns()], x.columns());
   std::vector<double> products(static_cast<std::size_t>(tokens * used * outputs));
-  b.pool.parallel_for(weight.dim(0) * outputs, [&](std::int64_t row, int) {  // one row of one expert, for all who use it
-    std::vector<float> w(inputs);
-    info(weight.dtype).decode(weight.row(row), w.data(), inputs);
-    for (std::int64_t t = 0; t < tokens; ++t)
-      for (std::int64_t j = 0; j < used; ++j) {
-        if (experts.row_as<std::int32_t>(t)[j] != row / outputs) continue;
-        const float* from = &in[t * x.columns() + (mix ? j * inputs : 0)];
-        double sum = 0;
-        for (std::int64_t i = 0; i < inputs; ++i) sum += double(w[i]) * from[i];
-        products[(t * used + j) * outputs + row % outputs] = sum;
-      }
-  });
+  b.pool.parallel_for(weight.dim(0) * outputs,
+                      [&](std::int64_t row, int) {  // one row of one expert, for all who use it
+                        std::vector<float> w(inputs);
+                        info(weight.dtype).decode(weight.row(row), w.data(), inputs);
+                        for (std::int64_t t = 0; t < tokens; ++t)
+                          for (std::int64_t j = 0; j < used; ++j) {
+                            if (experts.row_as<std::int32_t>(t)[j] != row / outputs) continue;
+                            const float* from = &in[t * x.columns() + (mix ? j * inputs : 0)];
+                            double sum = 0;
+                            for (std::int64_t i = 0; i < inputs; ++i) sum += double(w[i]) * from[i];
+                            products[(t * used + j) * outputs + row % outputs] = sum;
+                          }
+                      });
   for (std::int64_t t = 0; t < tokens; ++t)
     for (std::int64_t n = 0; n < outputs; ++n) {
       double sum = 0;

@@ -8,10 +8,12 @@ enum class Bias : std::uint8_t { none, added };
 
 Case norm(std::int64_t tokens, std::int64_t columns, Bias bias, float scale = 1, DType out = DType::f32) {
   const bool quantizes = out == DType::q8_act;
-  return {fmt::format("{}x{}{}, scale {}{}", tokens, columns, bias == Bias::added ? ", bias" : "", scale, quantizes ? ", int8" : ""),
+  return {fmt::format("{}x{}{}, scale {}{}", tokens, columns, bias == Bias::added ? ", bias" : "", scale,
+                      quantizes ? ", int8" : ""),
           {.tokens = tokens},
           [=](CaseInputs& in) {
-            const ir::Value x = in.activation("x", {Symbol::tokens, columns}, scale), w = in.weight("w", DType::f32, {columns});
+            const ir::Value x = in.activation("x", {Symbol::tokens, columns}, scale),
+                            w = in.weight("w", DType::f32, {columns});
             const ir::Value shift = bias == Bias::added ? in.weight("bias", DType::f32, {columns}) : ir::Value{};
             const ir::Value y = layer_norm(in.program, x, w, shift, {});
             if (quantizes) in.store_q8(y);

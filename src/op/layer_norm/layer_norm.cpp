@@ -35,12 +35,8 @@ std::string describe(const ir::Params& params) { return fmt::format("eps {}", pa
 
 }  // namespace
 
-const ir::OpInfo layer_norm_op{.name = "layer_norm",
-                               .infer = infer,
-                               .cost = cost,
-                               .choose = choose,
-                               .describe = describe,
-                               .stores_q8 = true};
+const ir::OpInfo layer_norm_op{
+    .name = "layer_norm", .infer = infer, .cost = cost, .choose = choose, .describe = describe, .stores_q8 = true};
 
 ir::Value layer_norm(ir::Program& p, ir::Value x, ir::Value weight, ir::Value bias, LayerNormParams params) {
   return p.record(layer_norm_op, {x, weight, bias}, params)[0];

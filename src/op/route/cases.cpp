@@ -8,7 +8,9 @@ Case routed(std::int64_t tokens, std::int64_t experts, int used, RouteWeights we
   return {fmt::format("{} of {}, {} tokens, {}, scale {}", used, experts, tokens,
                       weights == RouteWeights::normalized ? "normalized" : "probabilities", scale),
           {.tokens = tokens},
-          [=](CaseInputs& in) { route(in.program, in.activation("logits", {Symbol::tokens, experts}, scale), {used, weights}); },
+          [=](CaseInputs& in) {
+            route(in.program, in.activation("logits", {Symbol::tokens, experts}, scale), {used, weights});
+          },
           1e-6};
 }
 

@@ -7,9 +7,13 @@ namespace {
 enum class Bias : std::uint8_t { none, added };
 
 Case scaled(std::int64_t tokens, std::int64_t columns, std::int64_t scales, Bias bias) {
-  return {fmt::format("{}x{}, {} scales{}", tokens, columns, scales, bias == Bias::added ? ", bias" : ""), {.tokens = tokens}, [=](CaseInputs& in) {
-            const ir::Value x = in.activation("x", {Symbol::tokens, columns}), scale = in.weight("scale", DType::f32, {scales});
-            scale_columns(in.program, x, scale, bias == Bias::added ? in.weight("bias", DType::f32, {columns}) : ir::Value{});
+  return {fmt::format("{}x{}, {} scales{}", tokens, columns, scales, bias == Bias::added ? ", bias" : ""),
+          {.tokens = tokens},
+          [=](CaseInputs& in) {
+            const ir::Value x = in.activation("x", {Symbol::tokens, columns}),
+                            scale = in.weight("scale", DType::f32, {scales});
+            scale_columns(in.program, x, scale,
+                          bias == Bias::added ? in.weight("bias", DType::f32, {columns}) : ir::Value{});
           }};
 }
 

@@ -33,7 +33,8 @@ ir::KernelChoice choose(const ir::Program&, const ir::Call&, const ir::Target& t
 
 }  // namespace
 
-const ir::OpInfo scale_columns_op{.name = "scale_columns", .infer = infer, .cost = cost, .choose = choose, .in_place = true};
+const ir::OpInfo scale_columns_op{
+    .name = "scale_columns", .infer = infer, .cost = cost, .choose = choose, .in_place = true};
 
 ir::Value scale_columns(ir::Program& p, ir::Value x, ir::Value scale, ir::Value bias) {
   return p.record(scale_columns_op, {x, scale, bias})[0];

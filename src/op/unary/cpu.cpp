@@ -28,7 +28,8 @@ template <UnaryKind kind> void map_values(const float* x, float* out, std::int64
   for (std::int64_t i = 0; i < n; i += lanes) {
     const V v = load_some(x + i, n - i);
     if constexpr (kind == UnaryKind::scale) store_some(hn::Mul(a, v), out + i, n - i);
-    if constexpr (kind == UnaryKind::softcap) store_some(hn::Mul(a, hyperbolic_tangent(d, hn::Div(v, a))), out + i, n - i);
+    if constexpr (kind == UnaryKind::softcap)
+      store_some(hn::Mul(a, hyperbolic_tangent(d, hn::Div(v, a))), out + i, n - i);
     if constexpr (kind == UnaryKind::gelu_tanh) store_some(gelu_tanh(v), out + i, n - i);
   }
 }

@@ -13,9 +13,10 @@ std::vector<ir::ValueSpec> infer(const ir::Program& p, std::span<const ir::Value
 
 ir::Cost cost(const ir::Program& p, const ir::Call& c) {
   const bool scales = c.params.as<UnaryParams>().kind == UnaryKind::scale;
-  return {.flops = elements_of(p, c.out[0], scales ? 1 : 10),  // an exponential is a polynomial of about seven operations
-          .read_bytes = bytes_of(p, c.in[0]),
-          .write_bytes = bytes_of(p, c.out[0])};
+  return {
+      .flops = elements_of(p, c.out[0], scales ? 1 : 10),  // an exponential is a polynomial of about seven operations
+      .read_bytes = bytes_of(p, c.in[0]),
+      .write_bytes = bytes_of(p, c.out[0])};
 }
 
 ir::KernelChoice choose(const ir::Program&, const ir::Call&, const ir::Target& target) {
