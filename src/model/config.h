@@ -13,7 +13,9 @@
 namespace ridge::model {
 
 // Bounds of what a file may say, so that sizes computed from it neither overflow nor take the machine.
-inline constexpr std::int64_t most_layers = 1 << 12, most_experts = 1 << 12, most_size = std::int64_t(1) << 31;
+inline constexpr std::int64_t most_layers = 1 << 12, most_experts = 1 << 12, most_heads = 1 << 16,
+                              most_head_dim = 1 << 16;
+inline constexpr std::int64_t most_size = std::int64_t(1) << 31;
 
 struct RopeScaling {
   enum class Kind : std::uint8_t { none, linear, llama3, yarn, longrope } kind = Kind::none;

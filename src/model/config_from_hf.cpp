@@ -39,7 +39,7 @@ void read_sizes(const io::HfConfig& h, Config& c) {
   c.ffn = size(h, "intermediate_size");
   c.vocab = size(h, "vocab_size");
   c.context = size(h, "max_position_embeddings");
-  c.heads = size(h, "num_attention_heads");
+  c.heads = size(h, "num_attention_heads", most_heads);
   c.kv_heads = size_or(h, "num_key_value_heads", c.heads);
   c.norm_eps = float(h.number("rms_norm_eps", 1e-6));
   if (c.heads % c.kv_heads != 0)
@@ -47,7 +47,7 @@ void read_sizes(const io::HfConfig& h, Config& c) {
   if (!h.has("head_dim") && c.hidden % c.heads != 0)
     h.fail("num_attention_heads",
            fmt::format("is {}, which does not divide hidden_size {}; without head_dim it must", c.heads, c.hidden));
-  c.head_dim = size_or(h, "head_dim", c.hidden / c.heads);
+  c.head_dim = checked(h, "head_dim", h.integer("head_dim", c.hidden / c.heads), 1, most_head_dim);
   c.attention_scale = float(1 / std::sqrt(double(c.head_dim)));
 }
 
@@ -90,6 +90,7 @@ void llama_family(const io::HfConfig& h, Config& c) {  // and Mistral
 
 void qwen_family(const io::HfConfig& h, Config& c) {
   expect_text(h, "hidden_act", "silu");
+  expect(h, "use_mrope", false);
   const std::int64_t first = h.integer("max_window_layers", 28);
   read_windows(h, c, [&](std::int64_t l) { return l >= first; });
   if (!h.truth("use_sliding_window", false)) c.sliding_window = 0;
@@ -173,10 +174,10 @@ void gpt2(const io::HfConfig& h, Config& c) {
   c.ffn = size_or(h, "n_inner", 4 * c.hidden);
   c.vocab = size(h, "vocab_size");
   c.context = size(h, "n_positions");
-  c.heads = c.kv_heads = size(h, "n_head");
+  c.heads = c.kv_heads = size(h, "n_head", most_heads);
   if (c.hidden % c.heads != 0)
     h.fail("n_head", fmt::format("is {}, which does not divide n_embd {}", c.heads, c.hidden));
-  c.head_dim = c.hidden / c.heads;
+  c.head_dim = checked(h, "n_embd", c.hidden / c.heads, 1, most_head_dim);
   c.attention_scale = float(1 / std::sqrt(double(c.head_dim)));
   c.norm_eps = float(h.number("layer_norm_epsilon", 1e-5));
   h.ignore("n_ctx");  // an older name of n_positions

@@ -64,6 +64,8 @@ static constexpr std::string_view harmless[] = {
     "unk_token_id",
     "decoder_start_token_id",
     "prefix",
+    "predict_special_tokens",
+    "_num_labels",
     "max_length",
     "min_length",
     "do_sample",

@@ -150,12 +150,14 @@ void read_experts(const Keys& k, Config& c) {
 }
 
 void read_attention(const Keys& k, Config& c) {
-  c.heads = k.size("attention.head_count");
+  c.heads = k.size("attention.head_count", most_heads);
   c.kv_heads = k.size_or("attention.head_count_kv", c.heads);
   if (c.kv_heads < 1 || c.heads % c.kv_heads != 0)
     fail_input("{}: {} kv heads do not divide {} heads", k.file(), c.kv_heads, c.heads);
   c.head_dim = k.size_or("attention.key_length", c.hidden / c.heads);
-  if (c.head_dim < 1 || k.size_or("attention.value_length", c.head_dim) != c.head_dim)
+  if (c.head_dim < 1 || c.head_dim > most_head_dim)
+    fail_input("{}: heads of {} elements; accepted is 1 to {}", k.file(), c.head_dim, most_head_dim);
+  if (k.size_or("attention.value_length", c.head_dim) != c.head_dim)
     fail_input("{}: keys and values of different lengths are not supported", k.file());
   if (!k.truth_or("attention.causal", true)) k.fail("attention.causal", "is false; encoders are not supported");
   c.attention_scale = float(k.number_or("attention.scale", 1.0 / std::sqrt(double(c.head_dim))));

@@ -114,12 +114,12 @@ struct SmallGguf {
   std::vector<io::TensorSpec> tensors;
   SmallGguf() {
     pairs.put_string("general.architecture", "llama");
-    for (const auto& [key, value] : {std::pair("block_count", 1),
-                                     {"embedding_length", 32},
-                                     {"feed_forward_length", 32},
-                                     {"context_length", 64},
-                                     {"attention.head_count", 2}})
-      pairs.put_u32(std::string("llama.") + key, std::uint32_t(value));
+    constexpr std::pair<const char*, std::uint32_t> sizes[] = {{"block_count", 1},
+                                                               {"embedding_length", 32},
+                                                               {"feed_forward_length", 32},
+                                                               {"context_length", 64},
+                                                               {"attention.head_count", 2}};
+    for (const auto& [key, value] : sizes) pairs.put_u32(std::string("llama.") + key, value);
     for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})
       tensors.push_back({fmt::format("blk.0.{}.weight", name), DType::f32, {32, 32}});
     for (const char* name : {"blk.0.attn_norm", "blk.0.ffn_norm", "output_norm"})
