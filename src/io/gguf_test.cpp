@@ -295,7 +295,7 @@ TEST(gguf, reads_the_golden_files) {
     EXPECT_GT(file.parts[0].header.tensors.size(), 10u);
     ++files;
   }
-  EXPECT_EQ(files, 17);
+  EXPECT_EQ(files, 24);
 }
 
 }  // namespace
