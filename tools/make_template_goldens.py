@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes tests/goldens/templates/snippets.json: many small templates and what Jinja2 3.1 makes of them.
 
-Needs jinja2 (3.1.6 made the file that is in the repository). The environment is the one that Hugging Face transformers
-5.24 renders chat templates in (transformers/utils/chat_template_utils.py), with a fixed clock. Snippets live in
-tools/template_snippets: one a line in *.lines (`#` starts a comment line, blank lines are skipped), and separated by lines of
-`---` in *.txt. In front of a snippet `!unsupported WORD` (a line in *.txt, up to ` !! ` in *.lines) marks one that ridge
-refuses with that word in its message; `!raw` takes the rest as a JSON string.
+Needs jinja2 (3.1.6 made the file that is in the repository). The environment is the one that Hugging Face
+transformers 5.24 renders chat templates in (transformers/utils/chat_template_utils.py), with a fixed clock.
+Snippets live in tools/template_snippets: one a line in *.lines (`# ` starts a comment line, blank lines are skipped),
+and separated by lines of `---` in *.txt. In front of a snippet `!unsupported WORD` (a line in *.txt, up to ` !! ` in
+*.lines) marks one that ridge refuses with that word in its message; `!raw` takes the rest as a JSON string.
+families.txt holds whole templates, each rendered for several conversations.
 """
 import datetime
 import json
