@@ -144,6 +144,7 @@ int explain_verb(std::vector<std::string> arguments) {
   }
   show_passes(report, passes);
   if (kernels) show_kernels(report, r.program, target);
+  if (text) report.section("program", "").add("before", "", before, Unit::none, Show::json_only).add("after", "", r.program.text(), Unit::none, Show::json_only);
   print(report, common.form());
   if (text && !common.json) fmt::print("\nbefore the passes\n{}\nafter\n{}", before, r.program.text());
   return exit_done;

@@ -63,8 +63,10 @@ class Session {  // a loaded model and what turns text into its tokens
       const std::int64_t cut = engine::keep_last_tokens(prompt, capacity_.context, params_.max_tokens);
       if (cut > 0) log_warning("the prompt was cut by its first {} tokens to fit the context", cut);
     }
-    prompt_tokens_ = std::int64_t(prompt.size());
     log_ = {};
+    const double asked_s = answered_ ? since_start_.seconds() : 0;  // a first answer counts from the process' start
+    bool first = true;
+    answered_ = true;
     const bool stream = !common_.json;
     engine::Watch watch{.on_text = [&](std::size_t, std::string_view text) {
                           if (!stream) return;
@@ -72,7 +74,10 @@ class Session {  // a loaded model and what turns text into its tokens
                           std::fflush(stdout);
                         },
                         .on_step = [&](const engine::StepReport& report, double seconds) {
-                          if (first_token_s_ == 0 && report.rows > 0) first_token_s_ = since_start_.seconds();
+                          if (first && report.rows > 0) {
+                            first_token_s_ = since_start_.seconds() - asked_s;
+                            first = false;
+                          }
                           log_.add(report, seconds);
                         },
                         .interrupted = [] { return interrupted(); }};
@@ -135,7 +140,7 @@ class Session {  // a loaded model and what turns text into its tokens
   std::optional<engine::Runner> runner_;
   std::optional<engine::Engine> engine_;
   StepLog log_;
-  std::int64_t prompt_tokens_ = 0;
+  bool answered_ = false;
   double load_s_ = 0, first_token_s_ = 0;
 };
 

@@ -37,7 +37,8 @@ static std::string text_of(const Stage& s, std::string_view what) {
   std::string limit(s.limiter);
   if (s.limiter == "memory")
     limit = fmt::format("memory read {} of {}", format_quantity(s.memory_bytes / s.seconds, Unit::bytes_per_s), format_quantity(s.read_ceiling, Unit::bytes_per_s));
-  if (s.limiter == "compute") limit = fmt::format("compute {}", format_quantity(s.flops / s.seconds, Unit::op_per_s));
+  if (s.limiter == "compute") 
+    limit = fmt::format("compute {} of {}", format_quantity(s.flops / s.seconds, Unit::op_per_s), format_quantity(s.flops / s.bound_seconds, Unit::op_per_s));
   return fmt::format("{} {} tok  {}  {} of bound ({})", what, format_count(s.tokens), format_quantity(s.tokens_per_s(), Unit::tokens_per_s),
                      format_quantity(s.of_bound(), Unit::fraction), limit);
 }

@@ -31,7 +31,8 @@ struct Stage {
 
 struct Summary {
   Stage prefill, decode;
-  double load_s = 0, first_token_s = 0;  // from the process' start
+  double load_s = 0;         // from the process' start
+  double first_token_s = 0;  // from the process' start; of a chat's later answers, from the question
   std::int64_t peak_bytes = 0, predicted_bytes = 0;
 };
 

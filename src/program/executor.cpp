@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 
 namespace ridge::program {
 
 Executor::Executor(const ir::Program& program, const ir::Target& target, ThreadPool& pool, std::vector<View> weights, Reuse reuse)
     : program_(program), target_(target), pool_(pool), views_(std::move(weights)) {
+  if (pool.threads() > target.threads)  // kernels size their scratch by it
+    fail_bug("a pool of {} threads for kernels chosen for {}", pool.threads(), target.threads);
   std::int64_t scratch = 0;
   for (const ir::Call& c : program.calls()) {
     steps_.push_back({c.op->choose(program, c, target_), std::vector<View>(c.in.size()), std::vector<View>(c.out.size())});

@@ -1,6 +1,7 @@
 #include "text/chat_encode.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ridge::text {
 namespace {
@@ -9,24 +10,32 @@ namespace {
 // A noncharacter (U+FDD0): never part of interchanged text, so taking it out takes nothing from the user.
 constexpr std::string_view guard = "\xEF\xB7\x90";
 
-std::vector<std::string> control_strings(const Tokenizer& tokenizer) {
-  std::vector<std::string> list;
+struct ControlStrings {
+  std::vector<std::string> list;        // the longest first
+  std::array<bool, 256> first_bytes{};  // of any of them: most of a text is passed over by this alone
+};
+
+ControlStrings control_strings(const Tokenizer& tokenizer) {
+  ControlStrings controls;
+  std::vector<std::string>& list = controls.list;
   for (TokenId id = 0; id < TokenId(tokenizer.size()); ++id)
     if (tokenizer.has(id) && tokenizer.is_special(id)) list.push_back(tokenizer.token_spelling(id));
   std::erase_if(list, [](const std::string& s) { return s.empty(); });
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });  // longest first
-  return list;
+  for (const std::string& c : list) controls.first_bytes[static_cast<unsigned char>(c[0])] = true;
+  return controls;
 }
 
 // The control string that starts at `at`, the longest; empty: none.
-std::string_view starts_control(std::string_view text, std::size_t at, const std::vector<std::string>& controls) {
-  for (const std::string& c : controls)
+std::string_view starts_control(std::string_view text, std::size_t at, const ControlStrings& controls) {
+  if (!controls.first_bytes[static_cast<unsigned char>(text[at])]) return {};
+  for (const std::string& c : controls.list)
     if (text.compare(at, c.size(), c) == 0) return c;
   return {};
 }
 
 // `text` with the guard behind the first byte of the character that starts each control string. Counts them.
-std::string guarded(std::string_view text, const std::vector<std::string>& controls, std::size_t& count) {
+std::string guarded(std::string_view text, const ControlStrings& controls, std::size_t& count) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const bool control = !starts_control(text, i, controls).empty();
@@ -39,7 +48,7 @@ std::string guarded(std::string_view text, const std::vector<std::string>& contr
   return out;
 }
 
-Value guard_strings(const Value& v, const std::vector<std::string>& controls, std::size_t& count) {
+Value guard_strings(const Value& v, const ControlStrings& controls, std::size_t& count) {
   switch (v.kind()) {
     case ValueKind::string: return Value::string(guarded(v.as_string(), controls, count));
     case ValueKind::list: {
@@ -62,7 +71,7 @@ std::string without_guards(std::string text) {
 }
 
 // The rendered text cut at its control tokens; what lies between is the template's and the messages' text.
-std::vector<TokenId> encode_between(const Tokenizer& tokenizer, std::string_view rendered, const std::vector<std::string>& controls) {
+std::vector<TokenId> encode_between(const Tokenizer& tokenizer, std::string_view rendered, const ControlStrings& controls) {
   std::vector<TokenId> ids;
   std::size_t begin = 0;
   auto flush = [&](std::size_t end) {
@@ -87,7 +96,7 @@ std::vector<TokenId> encode_between(const Tokenizer& tokenizer, std::string_view
 
 EncodedChat encode_chat(const Tokenizer& tokenizer, const ChatTemplates& templates, ChatRequest request, Control messages) {
   if (messages == Control::text) {
-    const std::vector<std::string> controls = control_strings(tokenizer);
+    const ControlStrings controls = control_strings(tokenizer);
     std::size_t found = 0;
     const Value guarded_messages = guard_strings(request.messages, controls, found);
     if (found > 0) {  // rare: somebody wrote a control string
