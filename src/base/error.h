@@ -22,16 +22,13 @@ class Error : public std::runtime_error {
   Fault fault_;
 };
 
-template <class... Args>
-[[noreturn]] void fail_input(fmt::format_string<Args...> format, Args&&... args) {
+template <class... Args> [[noreturn]] void fail_input(fmt::format_string<Args...> format, Args&&... args) {
   throw Error(Fault::input, fmt::format(format, std::forward<Args>(args)...));
 }
-template <class... Args>
-[[noreturn]] void fail_machine(fmt::format_string<Args...> format, Args&&... args) {
+template <class... Args> [[noreturn]] void fail_machine(fmt::format_string<Args...> format, Args&&... args) {
   throw Error(Fault::machine, fmt::format(format, std::forward<Args>(args)...));
 }
-template <class... Args>
-[[noreturn]] void fail_bug(fmt::format_string<Args...> format, Args&&... args) {
+template <class... Args> [[noreturn]] void fail_bug(fmt::format_string<Args...> format, Args&&... args) {
   throw Error(Fault::bug, fmt::format(format, std::forward<Args>(args)...));
 }
 

@@ -89,34 +89,20 @@ std::string format_quantity(double value, Unit unit) {
   if (std::isnan(value)) return std::string(unknown);
   if (std::isinf(value)) return format_significant(value);
   switch (unit) {
-    case Unit::none:
-      return format_significant(value, 4);
-    case Unit::count:
-      return std::fabs(value) < 9e15 ? format_count(std::llround(value)) : format_significant(value);
-    case Unit::bytes:
-      return scaled_bytes(value);
-    case Unit::bytes_per_s:
-      return scaled_si(value, "B/s");
-    case Unit::flop:
-      return scaled_si(value, "FLOP");
-    case Unit::flop_per_s:
-      return scaled_si(value, "FLOP/s");
-    case Unit::op:
-      return scaled_si(value, "OP");
-    case Unit::op_per_s:
-      return scaled_si(value, "OP/s");
-    case Unit::seconds:
-      return scaled_seconds(value);
-    case Unit::fraction:
-      return percent(value);
-    case Unit::tokens_per_s:
-      return format_significant(value) + " tok/s";
-    case Unit::ratio:
-      return format_significant(value) + "×";
-    case Unit::hertz:
-      return scaled_si(value, "Hz");
-    case Unit::watts:
-      return scaled_si(value, "W");
+    case Unit::none: return format_significant(value, 4);
+    case Unit::count: return std::fabs(value) < 9e15 ? format_count(std::llround(value)) : format_significant(value);
+    case Unit::bytes: return scaled_bytes(value);
+    case Unit::bytes_per_s: return scaled_si(value, "B/s");
+    case Unit::flop: return scaled_si(value, "FLOP");
+    case Unit::flop_per_s: return scaled_si(value, "FLOP/s");
+    case Unit::op: return scaled_si(value, "OP");
+    case Unit::op_per_s: return scaled_si(value, "OP/s");
+    case Unit::seconds: return scaled_seconds(value);
+    case Unit::fraction: return percent(value);
+    case Unit::tokens_per_s: return format_significant(value) + " tok/s";
+    case Unit::ratio: return format_significant(value) + "×";
+    case Unit::hertz: return scaled_si(value, "Hz");
+    case Unit::watts: return scaled_si(value, "W");
   }
   return format_significant(value);
 }

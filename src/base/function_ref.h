@@ -7,11 +7,9 @@
 
 namespace ridge {
 
-template <class Signature>
-class FunctionRef;
+template <class Signature> class FunctionRef;
 
-template <class R, class... Args>
-class FunctionRef<R(Args...)> {
+template <class R, class... Args> class FunctionRef<R(Args...)> {
  public:
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, Args...>)

@@ -13,10 +13,7 @@ using Json = nlohmann::ordered_json;
 struct ToJson {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(double v) const { return std::isfinite(v) ? Json(v) : Json(nullptr); }
-  template <class T>
-  Json operator()(const T& v) const {
-    return v;
-  }
+  template <class T> Json operator()(const T& v) const { return v; }
 };
 
 Json json_of(const Cell& cell) { return std::visit(ToJson{}, cell.value); }

@@ -34,14 +34,10 @@ void log_line(LogLevel level, std::string_view message) {
   clear_progress_line();
   const std::string text = printable(message);
   switch (level) {
-    case LogLevel::debug:
-      return logger().debug("{}", text);
-    case LogLevel::info:
-      return logger().info("{}", text);
-    case LogLevel::warning:
-      return logger().warn("warning: {}", text);
-    case LogLevel::error:
-      return logger().error("error: {}", text);
+    case LogLevel::debug: return logger().debug("{}", text);
+    case LogLevel::info: return logger().info("{}", text);
+    case LogLevel::warning: return logger().warn("warning: {}", text);
+    case LogLevel::error: return logger().error("error: {}", text);
   }
 }
 

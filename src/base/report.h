@@ -29,8 +29,7 @@ class Cell {
   Cell(std::vector<std::int64_t> v) : value(std::move(v)) {}
   Cell(std::vector<double> v) : value(std::move(v)) {}
   Cell(std::vector<std::string> v) : value(std::move(v)) {}
-  template <class T>
-  Cell(const std::optional<T>& v) {
+  template <class T> Cell(const std::optional<T>& v) {
     if (v) *this = Cell(*v);
   }
 

@@ -11,8 +11,7 @@ namespace {
 constexpr std::size_t list_entries_shown = 8;
 constexpr std::string_view gap = "  ";
 
-template <class T>
-std::string list_text(const std::vector<T>& list, Unit unit) {
+template <class T> std::string list_text(const std::vector<T>& list, Unit unit) {
   std::string out = "[";
   for (std::size_t i = 0; i < std::min(list.size(), list_entries_shown); ++i) {
     if (i) out += ", ";
@@ -31,10 +30,7 @@ struct CellText {
   }
   std::string operator()(double v) const { return format_quantity(v, unit); }
   std::string operator()(const std::string& v) const { return printable(v); }
-  template <class T>
-  std::string operator()(const std::vector<T>& v) const {
-    return list_text(v, unit);
-  }
+  template <class T> std::string operator()(const std::vector<T>& v) const { return list_text(v, unit); }
 };
 
 bool is_text(const Cell& cell) {

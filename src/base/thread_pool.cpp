@@ -40,8 +40,7 @@ inline void pause_cpu() {
 
 // Spins until `done()` or until about `limit_ns` have passed; whether it came true. The clock is read every 16
 // pauses, since reading it costs about as much as one.
-template <class Done>
-bool spin_until(std::int64_t limit_ns, Done done) {
+template <class Done> bool spin_until(std::int64_t limit_ns, Done done) {
   using clock = std::chrono::steady_clock;
   if (done()) return true;
   const auto end = clock::now() + std::chrono::nanoseconds(limit_ns);

@@ -29,37 +29,55 @@ std::int64_t case_bytes(const ir::Program& p, const Sizes& sizes) {
   return total;
 }
 
-void bench_case(Table& table, const op::Row& row, const op::Case& c, const hw::Ceilings& ceilings, int threads, ThreadPool& pool) {
+void bench_case(Table& table, const op::Row& row, const op::Case& c, const hw::Ceilings& ceilings, int threads,
+                ThreadPool& pool) {
   const ir::Target target{.device = ir::Device::cpu, .isa = hw::isa(), .threads = threads};
   op::CaseRun first(c, target, pool);
   const std::int64_t bytes = case_bytes(first.program(), c.sizes);
   std::vector<std::unique_ptr<op::CaseRun>> runs;  // different inputs, so that together they exceed the caches
   const int inputs = measure::inputs_needed(bytes, measure::Heat::cold);
   for (int i = 0; i < inputs; ++i) runs.push_back(std::make_unique<op::CaseRun>(c, target, pool, std::uint64_t(i) + 1));
-  const measure::Result r = measure::run({.name = c.name, .run = [&](int i) { runs[std::size_t(i)]->run(); }, .inputs = inputs, .working_set_bytes = bytes});
+  const measure::Result r = measure::run({.name = c.name,
+                                          .run = [&](int i) { runs[std::size_t(i)]->run(); },
+                                          .inputs = inputs,
+                                          .working_set_bytes = bytes});
 
   const std::vector<ir::Span> spans = c.spans();
   const ir::Step step = ir::Step::of(spans, c.sizes.rows, c.rules);
   const ir::Cost cost = first.call().op->cost(first.program(), first.call());
   const roof::Price price = roof::price_alone(cost, step, ceilings, threads);  // all inputs come from memory
   const double s = r.seconds.median;
-  table.row({row.op->name, c.name, first.choice().kernel, s, r.seconds.spread(), (price.memory_bytes + price.activation_bytes) / s, price.flops / s, price.bound, std::string(name(price.limiter)), price.bound / s});
+  table.row({row.op->name, c.name, first.choice().kernel, s, r.seconds.spread(),
+             (price.memory_bytes + price.activation_bytes) / s, price.flops / s, price.bound,
+             std::string(name(price.limiter)), price.bound / s});
 }
 
 int bench_ops(const std::vector<std::string>& wanted, const CommonFlags& common, int threads) {
   for (const std::string& w : wanted)
-    if (!op::find(w)) fail_input("there is no op '{}'; 'ridge support' lists them, 'ridge bench model MODEL' runs a model", w);
+    if (!op::find(w))
+      fail_input("there is no op '{}'; 'ridge support' lists them, 'ridge bench model MODEL' runs a model", w);
   const hw::Ceilings ceilings = ceilings_of("this", threads);
   ThreadPool pool(threads);
   Report report = make_report("bench");
-  Table& table = report.table("cases", "", {{"op", "op"}, {"case", "case"}, {"kernel", "kernel"}, {"seconds", "time", Unit::seconds}, {"spread", "spread", Unit::fraction}, {"bytes_per_s", "traffic", Unit::bytes_per_s},
-                                            {"ops_per_s", "rate", Unit::op_per_s}, {"bound_seconds", "bound", Unit::seconds}, {"limiter", "limiter"}, {"fraction_of_bound", "of bound", Unit::fraction}});
+  Table& table = report.table("cases", "",
+                              {{"op", "op"},
+                               {"case", "case"},
+                               {"kernel", "kernel"},
+                               {"seconds", "time", Unit::seconds},
+                               {"spread", "spread", Unit::fraction},
+                               {"bytes_per_s", "traffic", Unit::bytes_per_s},
+                               {"ops_per_s", "rate", Unit::op_per_s},
+                               {"bound_seconds", "bound", Unit::seconds},
+                               {"limiter", "limiter"},
+                               {"fraction_of_bound", "of bound", Unit::fraction}});
   for (const op::Row& row : op::table()) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), row.op->name) == wanted.end()) continue;
     for (const op::Case& c : row.cases())
       if (c.timed) bench_case(table, row, c, ceilings, threads, pool);
   }
-  report.note("inputs rotate through three times the last-level cache: every input comes from memory; bounds are this machine's measured ceilings");
+  report.note(
+      "inputs rotate through three times the last-level cache: every input comes from memory; bounds are this "
+      "machine's measured ceilings");
   print(report, common.form());
   return exit_done;
 }
@@ -83,7 +101,8 @@ double fill(Stepper& stepper, std::int64_t batch, std::span<const std::int32_t> 
   const measure::Timer timer;
   for (std::int64_t s = 0; s < batch; ++s)
     for (std::size_t at = 0; at < ids.size(); at += std::size_t(chunk)) {
-      const Stepper::Part part{std::size_t(s), ids.subspan(at, std::min<std::size_t>(std::size_t(chunk), ids.size() - at))};
+      const Stepper::Part part{std::size_t(s),
+                               ids.subspan(at, std::min<std::size_t>(std::size_t(chunk), ids.size() - at))};
       stepper.append({&part, 1}, Want::last_row);
     }
   return timer.seconds();
@@ -116,12 +135,15 @@ Bounds bounds_of(const model::Loaded& m, const ModelBench& b, const hw::Ceilings
     limiter = name(price.limiter);
     bounds.read_ceiling = machine.read;
   };
-  for (std::int64_t at = 0; at < b.prefill; at += b.step) add({{std::min(b.step, b.prefill - at), b.depth + at}}, bounds.prefill_s, bounds.prefill_limiter);
-  for (std::int64_t i = 0; i < b.decode; ++i) add(std::vector<ir::Span>(std::size_t(b.batch), {1, b.depth + i}), bounds.decode_s, bounds.decode_limiter);
+  for (std::int64_t at = 0; at < b.prefill; at += b.step)
+    add({{std::min(b.step, b.prefill - at), b.depth + at}}, bounds.prefill_s, bounds.prefill_limiter);
+  for (std::int64_t i = 0; i < b.decode; ++i)
+    add(std::vector<ir::Span>(std::size_t(b.batch), {1, b.depth + i}), bounds.decode_s, bounds.decode_limiter);
   return bounds;
 }
 
-void add_stage(Report& report, const std::string& what, double tokens, const std::vector<double>& seconds, double bound_s, const std::string& limiter) {
+void add_stage(Report& report, const std::string& what, double tokens, const std::vector<double>& seconds,
+               double bound_s, const std::string& limiter) {
   const measure::Statistics s = measure::statistics(seconds);
   report.section("", "")
       .add(what + "_tokens_per_s", what, tokens / s.median, Unit::tokens_per_s)
@@ -139,7 +161,8 @@ int bench_model(const ModelFlags& flags, const ModelBench& b, const CommonFlags&
   ModelFlags sized = flags;
   const std::int64_t needed = b.depth + std::max(b.prefill, b.decode);
   if (flags.context == 0) sized.context = needed;
-  const auto model = load_for_steps(sized, {.longest = needed, .tokens = std::max(b.step, b.batch), .sequences = b.batch}, pool);
+  const auto model =
+      load_for_steps(sized, {.longest = needed, .tokens = std::max(b.step, b.batch), .sequences = b.batch}, pool);
   Stepper stepper(*model);
   const std::int64_t vocab = model->config().vocab;
   const std::vector<std::int32_t> deep = random_ids(b.depth, vocab, 1);
@@ -173,12 +196,15 @@ int bench_model(const ModelFlags& flags, const ModelBench& b, const CommonFlags&
       .add("prefill", "prompt tokens", b.prefill, Unit::count)
       .add("decode", "tokens decoded by each", b.decode, Unit::count)
       .add("repeat", "repeats", b.repeat, Unit::count);
-  if (!prefill_s.empty()) add_stage(report, "prefill", double(b.prefill), prefill_s, bounds.prefill_s, bounds.prefill_limiter);
-  if (!decode_s.empty()) add_stage(report, "decode", double(b.decode * b.batch), decode_s, bounds.decode_s, bounds.decode_limiter);
+  if (!prefill_s.empty())
+    add_stage(report, "prefill", double(b.prefill), prefill_s, bounds.prefill_s, bounds.prefill_limiter);
+  if (!decode_s.empty())
+    add_stage(report, "decode", double(b.decode * b.batch), decode_s, bounds.decode_s, bounds.decode_limiter);
   report.section("", "")
       .add("read_ceiling_bytes_per_s", "read ceiling", bounds.read_ceiling, Unit::bytes_per_s)
       .add("peak_memory_bytes", "peak memory", measure::peak_memory_bytes(), Unit::bytes)
-      .add("taken_by_others", "processors taken by others", measure::taken_by_others(begin, measure::load_mark()), Unit::fraction);
+      .add("taken_by_others", "processors taken by others", measure::taken_by_others(begin, measure::load_mark()),
+           Unit::fraction);
   print(report, common.form());
   return exit_done;
 }
@@ -186,9 +212,11 @@ int bench_model(const ModelFlags& flags, const ModelBench& b, const CommonFlags&
 }  // namespace
 
 int bench_verb(std::vector<std::string> arguments) {
-  CLI::App app("Times op cases against their bound, or a whole model beside its bound.\n"
-               "examples: ridge bench linear attention\n"
-               "          ridge bench model model.gguf --prefill 512 --decode 128 --depth 0 --batch 1 --threads 2 --repeat 5", "bench");
+  CLI::App app(
+      "Times op cases against their bound, or a whole model beside its bound.\n"
+      "examples: ridge bench linear attention\n"
+      "          ridge bench model model.gguf --prefill 512 --decode 128 --depth 0 --batch 1 --threads 2 --repeat 5",
+      "bench");
   const bool whole = !arguments.empty() && arguments[0] == "model";
   if (whole) arguments.erase(arguments.begin());
   CommonFlags common;
@@ -198,12 +226,24 @@ int bench_verb(std::vector<std::string> arguments) {
   common.add_to(app);
   if (whole) {
     flags.add_to(app);
-    app.add_option("--prefill", b.prefill, "prompt tokens; 0: no prefill")->check(CLI::Range(0, 1 << 24))->capture_default_str();
-    app.add_option("--decode", b.decode, "tokens that each sequence decodes; 0: no decode")->check(CLI::Range(0, 1 << 24))->capture_default_str();
-    app.add_option("--depth", b.depth, "tokens in the cache before")->check(CLI::Range(0, 1 << 24))->capture_default_str();
-    app.add_option("--batch", b.batch, "sequences that decode at once")->check(CLI::Range(1, 4096))->capture_default_str();
-    app.add_option("--batch-tokens", b.step, "most tokens of a step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-    app.add_option("--repeat", b.repeat, "measured repeats, after one warm-up")->check(CLI::Range(1, 1000))->capture_default_str();
+    app.add_option("--prefill", b.prefill, "prompt tokens; 0: no prefill")
+        ->check(CLI::Range(0, 1 << 24))
+        ->capture_default_str();
+    app.add_option("--decode", b.decode, "tokens that each sequence decodes; 0: no decode")
+        ->check(CLI::Range(0, 1 << 24))
+        ->capture_default_str();
+    app.add_option("--depth", b.depth, "tokens in the cache before")
+        ->check(CLI::Range(0, 1 << 24))
+        ->capture_default_str();
+    app.add_option("--batch", b.batch, "sequences that decode at once")
+        ->check(CLI::Range(1, 4096))
+        ->capture_default_str();
+    app.add_option("--batch-tokens", b.step, "most tokens of a step")
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str();
+    app.add_option("--repeat", b.repeat, "measured repeats, after one warm-up")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
   } else {
     app.add_option("OP", ops, "ops whose cases are timed; default: all");
     app.add_option("--threads", flags.threads, "threads")->check(CLI::Range(1, max_threads));

@@ -30,21 +30,38 @@ struct Work {  // what the step does
 std::string role(const ir::Call& c) { return c.where.part.empty() ? std::string(c.op->name) : c.where.part; }
 
 void fill_prices(Table& table, const std::string& label, const roof::Price& p, std::int64_t calls) {
-  table.row({label, calls, p.flops, p.memory_bytes, p.activation_bytes, p.intensity(), p.bound, std::string(name(p.limiter)), p.estimate});
+  table.row({label, calls, p.flops, p.memory_bytes, p.activation_bytes, p.intensity(), p.bound,
+             std::string(name(p.limiter)), p.estimate});
 }
 
 std::vector<Column> price_columns(std::string key, std::string title) {
-  return {{std::move(key), std::move(title)}, {"calls", "calls", Unit::count}, {"flops", "work", Unit::flop}, {"memory_bytes", "weights+KV", Unit::bytes},
-          {"activation_bytes", "activations", Unit::bytes}, {"intensity", "FLOP/byte"}, {"bound_s", "bound", Unit::seconds}, {"limiter", "limiter"}, {"estimate_s", "estimate", Unit::seconds}};
+  return {{std::move(key), std::move(title)},
+          {"calls", "calls", Unit::count},
+          {"flops", "work", Unit::flop},
+          {"memory_bytes", "weights+KV", Unit::bytes},
+          {"activation_bytes", "activations", Unit::bytes},
+          {"intensity", "FLOP/byte"},
+          {"bound_s", "bound", Unit::seconds},
+          {"limiter", "limiter"},
+          {"estimate_s", "estimate", Unit::seconds}};
 }
 
 void show_passes(Report& report, const std::vector<program::PassRecord>& passes) {
-  Table& t = report.table("passes", "passes", {{"pass", "pass"}, {"what", "what it does"}, {"calls_before", "calls before", Unit::count}, {"calls_after", "after", Unit::count}, {"seconds", "took", Unit::seconds}, {"skipped", "skipped"}});
-  for (const auto& p : passes) t.row({p.name, p.what, std::int64_t(p.calls_before), std::int64_t(p.calls_after), p.seconds, p.skipped});
+  Table& t = report.table("passes", "passes",
+                          {{"pass", "pass"},
+                           {"what", "what it does"},
+                           {"calls_before", "calls before", Unit::count},
+                           {"calls_after", "after", Unit::count},
+                           {"seconds", "took", Unit::seconds},
+                           {"skipped", "skipped"}});
+  for (const auto& p : passes)
+    t.row({p.name, p.what, std::int64_t(p.calls_before), std::int64_t(p.calls_after), p.seconds, p.skipped});
 }
 
 void show_kernels(Report& report, const ir::Program& program, const ir::Target& target) {
-  Table& t = report.table("kernels", "kernels", {{"call", "call", Unit::count}, {"op", "op"}, {"where", "where"}, {"kernel", "kernel"}, {"reason", "why"}});
+  Table& t = report.table(
+      "kernels", "kernels",
+      {{"call", "call", Unit::count}, {"op", "op"}, {"where", "where"}, {"kernel", "kernel"}, {"reason", "why"}});
   for (const ir::Call& c : program.calls()) {
     const ir::KernelChoice k = c.op->choose(program, c, target);
     t.row({c.id, c.op->name, c.where.text(), k.kernel, k.reason});
@@ -54,11 +71,14 @@ void show_kernels(Report& report, const ir::Program& program, const ir::Target& 
 }  // namespace
 
 int explain_verb(std::vector<std::string> arguments) {
-  CLI::App app("Prices the program of one step: FLOPs, bytes, bound and limiter of every call, on this machine or on a named GPU.\n"
-               "The step: --batch sequences that decode at --context, and a prompt of --prefill tokens.\n"
-               "examples: ridge explain model.gguf --context 1024\n"
-               "          ridge explain --shape llama-3.1-8b --on h200 --batch 16 --context 1024\n"
-               "          ridge explain model.gguf --prefill 512 --batch 0 --kernels", "explain");
+  CLI::App app(
+      "Prices the program of one step: FLOPs, bytes, bound and limiter of every call, on this machine or on a named "
+      "GPU.\n"
+      "The step: --batch sequences that decode at --context, and a prompt of --prefill tokens.\n"
+      "examples: ridge explain model.gguf --context 1024\n"
+      "          ridge explain --shape llama-3.1-8b --on h200 --batch 16 --context 1024\n"
+      "          ridge explain model.gguf --prefill 512 --batch 0 --kernels",
+      "explain");
   CommonFlags common;
   ModelFlags flags;
   Work work;
@@ -70,7 +90,9 @@ int explain_verb(std::vector<std::string> arguments) {
   app.add_option("--type", type, "weights of a named shape: bf16, q4_k, ...")->capture_default_str();
   app.add_option("--on", on, "this machine, or a GPU by name: h200, a100, rtx 4090, ...")->capture_default_str();
   app.add_option("--batch", work.batch, "sequences that decode")->check(CLI::Range(0, 1 << 20))->capture_default_str();
-  app.add_option("--prefill", work.prefill, "tokens of a prompt in the same step")->check(CLI::Range(0, 1 << 24))->capture_default_str();
+  app.add_option("--prefill", work.prefill, "tokens of a prompt in the same step")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
   app.add_flag("--kernels", kernels, "which kernel each call gets, and why");
   app.add_flag("--calls", calls, "every call, not only sums by role");
   app.add_flag("--program", text, "the program before and after the passes");
@@ -84,19 +106,27 @@ int explain_verb(std::vector<std::string> arguments) {
   const model::Description d = shape.empty() ? model::open(flags.model) : model::named_shape(shape, *dtype);
   if (flags.context > 0) work.context = flags.context;
   const std::int64_t longest = std::max(work.batch > 0 ? work.context : 1, work.prefill);
-  if (longest > d.config.context) fail_input("{} tokens are more than the {} that the model was made for", longest, d.config.context);
+  if (longest > d.config.context)
+    fail_input("{} tokens are more than the {} that the model was made for", longest, d.config.context);
   const std::int64_t page = engine::default_block_tokens, per_sequence = (longest + page - 1) / page;
   model::LoadOptions o = flags.load_options(d.config, longest);
-  model::Recorded r = model::record(d, {.kv_blocks = per_sequence * work.sizes().sequences, .kv_block_size = page, .blocks_per_sequence = per_sequence,
-                                        .kv_dtype = o.kv_dtype.value_or(model::default_kv_dtype(d, o)), .context = longest});
+  model::Recorded r = model::record(d, {.kv_blocks = per_sequence * work.sizes().sequences,
+                                        .kv_block_size = page,
+                                        .blocks_per_sequence = per_sequence,
+                                        .kv_dtype = o.kv_dtype.value_or(model::default_kv_dtype(d, o)),
+                                        .context = longest});
   const int threads = flags.thread_count();
-  const ir::Target target{.device = o.device, .activations = o.activations.value_or(ir::Activations::int8),
-                          .isa = hw::isa(), .threads = threads, .most = work.sizes()};
+  const ir::Target target{.device = o.device,
+                          .activations = o.activations.value_or(ir::Activations::int8),
+                          .isa = hw::isa(),
+                          .threads = threads,
+                          .most = work.sizes()};
   const std::string before = r.program.text();
   const auto passes = program::run_passes(r.program, target, flags.skip_passes);
 
   const hw::Ceilings ceilings = ceilings_of(on, threads);
-  const roof::PricedProgram priced(r.program, d.config.step_rules(), program::plan_memory(r.program, work.sizes(), 0).arena_bytes);
+  const roof::PricedProgram priced(r.program, d.config.step_rules(),
+                                   program::plan_memory(r.program, work.sizes(), 0).arena_bytes);
   const ir::Step step = priced.step(work.spans(), work.sizes().rows);
   const roof::Machine machine = priced.machine_for(step, ceilings, threads);
   const std::vector<roof::Price> prices = priced.calls(step, machine);
@@ -132,7 +162,15 @@ int explain_verb(std::vector<std::string> arguments) {
       .add("estimate_tokens_per_s", "estimate", tokens / all.estimate, Unit::tokens_per_s);
   Table& roles = report.table("roles", "by role", price_columns("role", "role"));
   for (const std::string& key : order) fill_prices(roles, key, by_role[key].first.sum(), by_role[key].second);
-  roles.total = std::vector<Cell>{"step", std::int64_t(r.program.calls().size()), all.flops, all.memory_bytes, all.activation_bytes, all.intensity(), all.bound, std::string(name(all.limiter)), all.estimate};
+  roles.total = std::vector<Cell>{"step",
+                                  std::int64_t(r.program.calls().size()),
+                                  all.flops,
+                                  all.memory_bytes,
+                                  all.activation_bytes,
+                                  all.intensity(),
+                                  all.bound,
+                                  std::string(name(all.limiter)),
+                                  all.estimate};
   if (calls || common.json) {
     std::vector<Column> columns = price_columns("where", "where");
     columns[1] = {"call", "call", Unit::count};
@@ -144,7 +182,10 @@ int explain_verb(std::vector<std::string> arguments) {
   }
   show_passes(report, passes);
   if (kernels) show_kernels(report, r.program, target);
-  if (text) report.section("program", "").add("before", "", before, Unit::none, Show::json_only).add("after", "", r.program.text(), Unit::none, Show::json_only);
+  if (text)
+    report.section("program", "")
+        .add("before", "", before, Unit::none, Show::json_only)
+        .add("after", "", r.program.text(), Unit::none, Show::json_only);
   print(report, common.form());
   if (text && !common.json) fmt::print("\nbefore the passes\n{}\nafter\n{}", before, r.program.text());
   return exit_done;

@@ -30,17 +30,30 @@ void show_types(Report& report, const io::ModelFiles& files) {
     Sum& s = sums[t.type];
     ++s.tensors, s.elements += elements, s.bytes += std::int64_t(t.bytes.value_or(0));
   }
-  Table& table = report.table("types", "tensor types", {{"type", "type"}, {"tensors", "tensors", Unit::count}, {"parameters", "parameters", Unit::count}, {"bytes", "size", Unit::bytes}, {"bits_per_parameter", "bits each"}});
-  for (const auto& [type, s] : sums) table.row({type, s.tensors, s.elements, s.bytes, s.elements ? 8.0 * double(s.bytes) / double(s.elements) : 0.0});
+  Table& table = report.table("types", "tensor types",
+                              {{"type", "type"},
+                               {"tensors", "tensors", Unit::count},
+                               {"parameters", "parameters", Unit::count},
+                               {"bytes", "size", Unit::bytes},
+                               {"bits_per_parameter", "bits each"}});
+  for (const auto& [type, s] : sums)
+    table.row({type, s.tensors, s.elements, s.bytes, s.elements ? 8.0 * double(s.bytes) / double(s.elements) : 0.0});
 }
 
 void show_tensors(Report& report, const io::ModelFiles& files, Show show) {
-  Table& table = report.table("tensors", "tensors", {{"name", "name"}, {"type", "type", Unit::none}, {"shape", "shape"}, {"bytes", "size", Unit::bytes}, {"file", "file", Unit::none, Show::json_only}, {"offset", "offset", Unit::none, Show::json_only}});
+  Table& table = report.table("tensors", "tensors",
+                              {{"name", "name"},
+                               {"type", "type", Unit::none},
+                               {"shape", "shape"},
+                               {"bytes", "size", Unit::bytes},
+                               {"file", "file", Unit::none, Show::json_only},
+                               {"offset", "offset", Unit::none, Show::json_only}});
   if (show == Show::json_only) table.title.clear();
   for (const io::TensorEntry& t : files.tensors) {
     std::string shape;
     for (std::int64_t n : t.shape) shape += (shape.empty() ? "" : " x ") + std::to_string(n);
-    table.row({printable(t.name), t.type, shape, t.bytes ? Cell(std::int64_t(*t.bytes)) : Cell(), files.file_names[t.file], std::int64_t(t.offset)});
+    table.row({printable(t.name), t.type, shape, t.bytes ? Cell(std::int64_t(*t.bytes)) : Cell(),
+               files.file_names[t.file], std::int64_t(t.offset)});
   }
 }
 
@@ -48,13 +61,21 @@ void show_tensors(Report& report, const io::ModelFiles& files, Show show) {
 void show_memory(Report& report, const model::Description& d, const ModelFlags& flags, std::int64_t batch) {
   model::LoadOptions o = flags.load_options(d.config, 4096);
   const std::int64_t page = engine::default_block_tokens, per_sequence = (o.context + page - 1) / page;
-  model::Recorded r = model::record(d, {.kv_blocks = per_sequence * batch, .kv_block_size = page, .blocks_per_sequence = per_sequence,
-                                        .kv_dtype = o.kv_dtype.value_or(model::default_kv_dtype(d, o)), .context = o.context});
+  model::Recorded r = model::record(d, {.kv_blocks = per_sequence * batch,
+                                        .kv_block_size = page,
+                                        .blocks_per_sequence = per_sequence,
+                                        .kv_dtype = o.kv_dtype.value_or(model::default_kv_dtype(d, o)),
+                                        .context = o.context});
   const Sizes most{std::max<std::int64_t>(batch, std::min<std::int64_t>(512, o.context * batch)), batch, batch};
-  ir::Target target{.device = ir::Device::cpu, .activations = o.activations.value_or(ir::Activations::int8), .isa = hw::isa(), .threads = flags.thread_count(), .most = most};
+  ir::Target target{.device = ir::Device::cpu,
+                    .activations = o.activations.value_or(ir::Activations::int8),
+                    .isa = hw::isa(),
+                    .threads = flags.thread_count(),
+                    .most = most};
   program::run_passes(r.program, target, flags.skip_passes);
   std::int64_t scratch = 0;
-  for (const ir::Call& c : r.program.calls()) scratch = std::max(scratch, c.op->choose(r.program, c, target).scratch_bytes);
+  for (const ir::Call& c : r.program.calls())
+    scratch = std::max(scratch, c.op->choose(r.program, c, target).scratch_bytes);
   const program::MemoryPlan plan = program::plan_memory(r.program, most, scratch);
   const std::int64_t weights = program::weight_bytes(r.program, target, model::weight_sources(r));
   const std::int64_t work = plan.arena_bytes + plan.input_bytes + plan.scratch_bytes;
@@ -83,9 +104,12 @@ void show_config(Report& report, const model::Config& c) {
 }  // namespace
 
 int inspect_verb(std::vector<std::string> arguments) {
-  CLI::App app("What is in a model's files: metadata, tensors, types, sizes, and the memory needed at a context length and batch.\n"
-               "A file that ridge cannot run is shown, too, with the reason.\n"
-               "examples: ridge inspect model.gguf --context 8192 --batch 4     ridge inspect model.gguf --tensors", "inspect");
+  CLI::App app(
+      "What is in a model's files: metadata, tensors, types, sizes, and the memory needed at a context length and "
+      "batch.\n"
+      "A file that ridge cannot run is shown, too, with the reason.\n"
+      "examples: ridge inspect model.gguf --context 8192 --batch 4     ridge inspect model.gguf --tensors",
+      "inspect");
   CommonFlags common;
   ModelFlags flags;
   std::int64_t batch = 1;
@@ -103,7 +127,9 @@ int inspect_verb(std::vector<std::string> arguments) {
   std::optional<model::Description> description;
   try {
     description = model::open(flags.model);
-    model::record(*description, {.kv_blocks = 1, .kv_block_size = engine::default_block_tokens, .blocks_per_sequence = 1, .context = 1});
+    model::record(
+        *description,
+        {.kv_blocks = 1, .kv_block_size = engine::default_block_tokens, .blocks_per_sequence = 1, .context = 1});
   } catch (const Error& e) {
     if (e.fault() == Fault::bug) throw;
     why_not = e.what();

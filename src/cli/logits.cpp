@@ -19,7 +19,8 @@ std::vector<std::int32_t> read_ids(const std::string& path) {
   if (!json.is_array() || json.empty()) fail_input("{}: must hold a JSON array of token ids, at least one", path);
   std::vector<std::int32_t> ids;
   for (const auto& v : json) {
-    if (!v.is_number_integer() || v < 0 || v > 0x7fffffff) fail_input("{}: element {} is {}; a token id is a whole number from 0", path, ids.size(), v.dump());
+    if (!v.is_number_integer() || v < 0 || v > 0x7fffffff)
+      fail_input("{}: element {} is {}; a token id is a whole number from 0", path, ids.size(), v.dump());
     ids.push_back(v.get<std::int32_t>());
   }
   return ids;
@@ -28,8 +29,10 @@ std::vector<std::int32_t> read_ids(const std::string& path) {
 }  // namespace
 
 int logits_verb(std::vector<std::string> arguments) {
-  CLI::App app("Writes the logits of token ids as safetensors: `logits`, float32 (T, V), or (1, V) for the last row alone.\n"
-               "example: ridge logits model.gguf --ids ids.json --out logits.safetensors --all", "logits");
+  CLI::App app(
+      "Writes the logits of token ids as safetensors: `logits`, float32 (T, V), or (1, V) for the last row alone.\n"
+      "example: ridge logits model.gguf --ids ids.json --out logits.safetensors --all",
+      "logits");
   CommonFlags common;
   ModelFlags flags;
   std::string ids_file, out_file;
@@ -40,28 +43,36 @@ int logits_verb(std::vector<std::string> arguments) {
   app.add_option("--ids", ids_file, "a JSON array of token ids")->required();
   app.add_option("--out", out_file, "the safetensors file to write")->required();
   app.add_flag("--all", all, "every row, not only the last");
-  app.add_option("--chunk", step, "most tokens of a step: the result does not depend on it")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  app.add_option("--chunk", step, "most tokens of a step: the result does not depend on it")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
 
   const std::vector<std::int32_t> ids = read_ids(ids_file);
   ThreadPool pool(flags.thread_count());
   if (flags.context == 0) flags.context = std::int64_t(ids.size());
-  const auto model = load_for_steps(flags, {.longest = std::int64_t(ids.size()), .tokens = step, .rows = all ? Rows::all : Rows::last}, pool);
+  const auto model = load_for_steps(
+      flags, {.longest = std::int64_t(ids.size()), .tokens = step, .rows = all ? Rows::all : Rows::last}, pool);
   Stepper sequence(*model);
   std::vector<float> values;
   for (std::size_t at = 0; at < ids.size();) {
     const std::size_t n = std::min<std::size_t>(ids.size() - at, std::size_t(step));
-    const View rows = sequence.append(std::span<const std::int32_t>(ids).subspan(at, n), all ? Want::all_rows : Want::last_row);
+    const View rows =
+        sequence.append(std::span<const std::int32_t>(ids).subspan(at, n), all ? Want::all_rows : Want::last_row);
     at += n;
-    if (all || at == ids.size()) values.insert(values.end(), rows.as<float>(), rows.as<float>() + rows.rows() * rows.columns());
+    if (all || at == ids.size())
+      values.insert(values.end(), rows.as<float>(), rows.as<float>() + rows.rows() * rows.columns());
   }
   const std::int64_t vocab = model->config().vocab, rows = std::int64_t(values.size()) / vocab;
   const io::FloatTensor tensor{"logits", {rows, vocab}, values};
   io::write_safetensors(out_file, {&tensor, 1});
 
   Report report = make_report("logits");
-  report.section("", "").add("out", "written", out_file).add("rows", "rows", rows, Unit::count).add("vocabulary", "vocabulary", vocab, Unit::count);
+  report.section("", "")
+      .add("out", "written", out_file)
+      .add("rows", "rows", rows, Unit::count)
+      .add("vocabulary", "vocabulary", vocab, Unit::count);
   print(report, common.form());
   return exit_done;
 }

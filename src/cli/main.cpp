@@ -30,7 +30,9 @@ int report(const Error& e, std::string_view verb) {
   switch (e.fault()) {
     case Fault::input: log_error("{}", e.what()); break;
     case Fault::machine: log_error("this machine cannot: {}", e.what()); break;
-    case Fault::bug: log_error("this is a bug in ridge {} ({}): {}; please report it", RIDGE_VERSION, verb, e.what()); break;
+    case Fault::bug:
+      log_error("this is a bug in ridge {} ({}): {}; please report it", RIDGE_VERSION, verb, e.what());
+      break;
   }
   return exit_failed;
 }

@@ -33,10 +33,14 @@ std::string read_text(const std::string& path) {
 }  // namespace
 
 int perplexity_verb(std::vector<std::string> arguments) {
-  CLI::App app("Perplexity of a text in windows of --context tokens, each on its own, without a beginning-of-sequence token unless the\n"
-               "model's tokenizer adds one: over all positions, and over the tokens of the second half of each window (llama-perplexity\n"
-               "prints that, but for the first of these tokens).\n"
-               "example: ridge perplexity model.gguf text.txt --context 512", "perplexity");
+  CLI::App app(
+      "Perplexity of a text in windows of --context tokens, each on its own, without a beginning-of-sequence token "
+      "unless the\n"
+      "model's tokenizer adds one: over all positions, and over the tokens of the second half of each window "
+      "(llama-perplexity\n"
+      "prints that, but for the first of these tokens).\n"
+      "example: ridge perplexity model.gguf text.txt --context 512",
+      "perplexity");
   CommonFlags common;
   ModelFlags flags;
   std::string text_file;
@@ -73,10 +77,14 @@ int perplexity_verb(std::vector<std::string> arguments) {
     const View logits = sequence.append(part, Want::all_rows);
     std::vector<double> nll(part.size() - 1);  // nll[i] is of token i + 1
     pool.parallel_for(std::int64_t(nll.size()), [&](std::int64_t i, int) {
-      nll[std::size_t(i)] = negative_log_likelihood(logits.row_as<float>(i), logits.columns(), part[std::size_t(i) + 1]);
+      nll[std::size_t(i)] =
+          negative_log_likelihood(logits.row_as<float>(i), logits.columns(), part[std::size_t(i) + 1]);
     });
     for (std::int64_t i = 0; i < std::int64_t(nll.size()); ++i) {
-      if (!std::isfinite(nll[std::size_t(i)])) fail_machine("the logits of window {}, position {} are not finite: the model's weights or its arithmetic overflow", done, i);
+      if (!std::isfinite(nll[std::size_t(i)]))
+        fail_machine(
+            "the logits of window {}, position {} are not finite: the model's weights or its arithmetic overflow", done,
+            i);
       all += nll[std::size_t(i)], ++all_count;
       if (i + 1 >= window / 2) half += nll[std::size_t(i)], ++half_count;
     }
@@ -84,7 +92,8 @@ int perplexity_verb(std::vector<std::string> arguments) {
   Report report = make_report("perplexity");
   report.section("", "")
       .add("perplexity", "perplexity, all positions", std::exp(all / double(std::max<std::int64_t>(1, all_count))))
-      .add("perplexity_second_half", "second half of each window", std::exp(half / double(std::max<std::int64_t>(1, half_count))))
+      .add("perplexity_second_half", "second half of each window",
+           std::exp(half / double(std::max<std::int64_t>(1, half_count))))
       .add("windows", "windows", done, Unit::count)
       .add("context", "tokens a window", window, Unit::count)
       .add("text_tokens", "tokens of the text", std::int64_t(ids.size()), Unit::count);

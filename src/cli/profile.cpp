@@ -24,7 +24,9 @@ struct Row {
   double measured = 0, bound = 0, estimate = 0, bytes = 0, flops = 0;
   double by_limiter[4] = {};
   double loss() const { return measured - bound; }
-  std::string limiter() const { return std::string(name(roof::Limiter(std::max_element(by_limiter, by_limiter + 4) - by_limiter))); }
+  std::string limiter() const {
+    return std::string(name(roof::Limiter(std::max_element(by_limiter, by_limiter + 4) - by_limiter)));
+  }
   void add(const roof::Price& p, double seconds) {
     ++calls, measured += seconds, bound += p.bound, estimate += p.estimate;
     bytes += p.memory_bytes + p.activation_bytes, flops += p.flops;
@@ -33,15 +35,20 @@ struct Row {
 };
 
 void show(Table& table, const Row& r, double step) {
-  table.row({r.what, r.kernel, r.calls, r.measured, r.measured / step, r.bound, r.estimate, r.measured > 0 ? r.bound / r.measured : 0.0, r.limiter(), r.loss(), r.measured > 0 ? r.bytes / r.measured : 0.0, r.measured > 0 ? r.flops / r.measured : 0.0});
+  table.row({r.what, r.kernel, r.calls, r.measured, r.measured / step, r.bound, r.estimate,
+             r.measured > 0 ? r.bound / r.measured : 0.0, r.limiter(), r.loss(),
+             r.measured > 0 ? r.bytes / r.measured : 0.0, r.measured > 0 ? r.flops / r.measured : 0.0});
 }
 
 }  // namespace
 
 int profile_verb(std::vector<std::string> arguments) {
-  CLI::App app("Measures every call of a step beside its bound and estimate; rows add up to the step, the largest losses first.\n"
-               "examples: ridge profile model.gguf --depth 512               a decode step with 512 tokens in the cache\n"
-               "          ridge profile model.gguf --prefill 512 --calls     a prompt, call by call", "profile");
+  CLI::App app(
+      "Measures every call of a step beside its bound and estimate; rows add up to the step, the largest losses "
+      "first.\n"
+      "examples: ridge profile model.gguf --depth 512               a decode step with 512 tokens in the cache\n"
+      "          ridge profile model.gguf --prefill 512 --calls     a prompt, call by call",
+      "profile");
   CommonFlags common;
   ModelFlags flags;
   std::int64_t prefill = 0, depth = 128, batch = 1;
@@ -49,10 +56,14 @@ int profile_verb(std::vector<std::string> arguments) {
   bool calls = false;
   common.add_to(app);
   flags.add_to(app);
-  app.add_option("--prefill", prefill, "a prompt of so many tokens instead of a decode step")->check(CLI::Range(0, 1 << 20))->capture_default_str();
+  app.add_option("--prefill", prefill, "a prompt of so many tokens instead of a decode step")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
   app.add_option("--depth", depth, "tokens in the cache before")->check(CLI::Range(0, 1 << 20))->capture_default_str();
   app.add_option("--batch", batch, "sequences that decode at once")->check(CLI::Range(1, 4096))->capture_default_str();
-  app.add_option("--repeat", repeat, "steps measured; each call's median is shown")->check(CLI::Range(3, 10000))->capture_default_str();
+  app.add_option("--repeat", repeat, "steps measured; each call's median is shown")
+      ->check(CLI::Range(3, 10000))
+      ->capture_default_str();
   app.add_flag("--calls", calls, "every call, not only sums by role");
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
@@ -63,7 +74,8 @@ int profile_verb(std::vector<std::string> arguments) {
   const hw::Ceilings ceilings = ceilings_of("this", threads);
   ThreadPool pool(threads);
   if (flags.context == 0) flags.context = needed;
-  const auto model = load_for_steps(flags, {.longest = needed, .tokens = std::max({per_sequence * batch, depth}), .sequences = batch}, pool);
+  const auto model = load_for_steps(
+      flags, {.longest = needed, .tokens = std::max({per_sequence * batch, depth}), .sequences = batch}, pool);
   Stepper stepper(*model);
   std::mt19937_64 random(1);
   std::vector<std::int32_t> ids(static_cast<std::size_t>(needed));
@@ -75,7 +87,8 @@ int profile_verb(std::vector<std::string> arguments) {
       stepper.append({&part, 1}, Want::last_row);
     }
   std::vector<Stepper::Part> parts;
-  for (std::int64_t s = 0; s < batch; ++s) parts.push_back({std::size_t(s), all.subspan(std::size_t(depth), std::size_t(per_sequence))});
+  for (std::int64_t s = 0; s < batch; ++s)
+    parts.push_back({std::size_t(s), all.subspan(std::size_t(depth), std::size_t(per_sequence))});
 
   stepper.restart(depth);
   const std::vector<ir::Span> spans = stepper.spans(parts);
@@ -130,8 +143,18 @@ int profile_verb(std::vector<std::string> arguments) {
       .add("fraction_of_bound", "of bound", whole.bound / times.step_s, Unit::fraction)
       .add("tokens_per_s", "rate", tokens / times.step_s, Unit::tokens_per_s)
       .add("stamp_seconds", "a stamp costs (taken off)", times.stamp_s, Unit::seconds);
-  const std::vector<Column> columns{{"what", "what"}, {"kernel", "kernel"}, {"calls", "calls", Unit::count}, {"seconds", "measured", Unit::seconds}, {"share", "share", Unit::fraction}, {"bound_seconds", "bound", Unit::seconds}, {"estimate_seconds", "estimate", Unit::seconds},
-                                    {"fraction_of_bound", "of bound", Unit::fraction}, {"limiter", "limiter"}, {"loss_seconds", "loss", Unit::seconds}, {"bytes_per_s", "traffic", Unit::bytes_per_s}, {"ops_per_s", "rate", Unit::op_per_s}};
+  const std::vector<Column> columns{{"what", "what"},
+                                    {"kernel", "kernel"},
+                                    {"calls", "calls", Unit::count},
+                                    {"seconds", "measured", Unit::seconds},
+                                    {"share", "share", Unit::fraction},
+                                    {"bound_seconds", "bound", Unit::seconds},
+                                    {"estimate_seconds", "estimate", Unit::seconds},
+                                    {"fraction_of_bound", "of bound", Unit::fraction},
+                                    {"limiter", "limiter"},
+                                    {"loss_seconds", "loss", Unit::seconds},
+                                    {"bytes_per_s", "traffic", Unit::bytes_per_s},
+                                    {"ops_per_s", "rate", Unit::op_per_s}};
   Table& table = report.table("roles", "largest losses first", columns);
   for (const Row& r : rows) show(table, r, times.step_s);
   whole.kernel = "";

@@ -1,9 +1,10 @@
 // ridge run: one prompt, or a chat, and what each stage took beside what it could have taken.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <ctime>
 #include <iostream>
 #include <iterator>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -38,11 +39,13 @@ class Session {  // a loaded model and what turns text into its tokens
     const model::GenerationDefaults defaults = model::generation_defaults(*d.files);
     params_ = sampling.resolved(defaults);
     if (!run.raw) load_templates(d);
-    capacity_ = engine::checked({.context = flags.load_options(d.config, 4096).context, .batch_tokens = run.batch_tokens});
+    capacity_ =
+        engine::checked({.context = flags.load_options(d.config, 4096).context, .batch_tokens = run.batch_tokens});
     end_tokens_.assign(tokenizer_->end_ids().begin(), tokenizer_->end_ids().end());
     end_tokens_.insert(end_tokens_.end(), defaults.end_ids.begin(), defaults.end_ids.end());
     base_bytes_ = measure::peak_memory_bytes().value_or(0);
-    const model::LoadOptions options = engine::for_generation(flags.load_options(d.config, 4096), capacity_, d.config.vocab);
+    const model::LoadOptions options =
+        engine::for_generation(flags.load_options(d.config, 4096), capacity_, d.config.vocab);
     std::erase_if(end_tokens_, [&](std::int32_t id) { return id >= d.config.vocab; });
     loaded_.emplace(std::move(d), options, pool_);
     runner_.emplace(*loaded_, capacity_);
@@ -52,9 +55,15 @@ class Session {  // a loaded model and what turns text into its tokens
 
   std::vector<std::int32_t> tokens_of(const std::vector<text::Message>& messages) const {
     if (run_.raw)
-      return engine::prompt_of(tokenizer_->encode(messages.back().content, {.wrap = text::Wrap::post_processed, .control = run_.control ? text::Control::token : text::Control::text}));
-    text::ChatRequest request{.messages = text::to_value(messages), .add_generation_prompt = true, .now = text::local_time(std::time(nullptr))};
-    return engine::prompt_of(text::encode_chat(*tokenizer_, *templates_, request, run_.control ? text::Control::token : text::Control::text).ids);
+      return engine::prompt_of(tokenizer_->encode(
+          messages.back().content,
+          {.wrap = text::Wrap::post_processed, .control = run_.control ? text::Control::token : text::Control::text}));
+    text::ChatRequest request{.messages = text::to_value(messages),
+                              .add_generation_prompt = true,
+                              .now = text::local_time(std::time(nullptr))};
+    return engine::prompt_of(
+        text::encode_chat(*tokenizer_, *templates_, request, run_.control ? text::Control::token : text::Control::text)
+            .ids);
   }
 
   // Generates the answer and streams it to standard output unless JSON is wanted.
@@ -68,21 +77,24 @@ class Session {  // a loaded model and what turns text into its tokens
     bool first = true;
     answered_ = true;
     const bool stream = !common_.json;
-    engine::Watch watch{.on_text = [&](std::size_t, std::string_view text) {
-                          if (!stream) return;
-                          std::fwrite(text.data(), 1, text.size(), stdout);
-                          std::fflush(stdout);
-                        },
-                        .on_step = [&](const engine::StepReport& report, double seconds) {
-                          if (first && report.rows > 0) {
-                            first_token_s_ = since_start_.seconds() - asked_s;
-                            first = false;
-                          }
-                          log_.add(report, seconds);
-                        },
+    engine::Watch watch{.on_text =
+                            [&](std::size_t, std::string_view text) {
+                              if (!stream) return;
+                              std::fwrite(text.data(), 1, text.size(), stdout);
+                              std::fflush(stdout);
+                            },
+                        .on_step =
+                            [&](const engine::StepReport& report, double seconds) {
+                              if (first && report.rows > 0) {
+                                first_token_s_ = since_start_.seconds() - asked_s;
+                                first = false;
+                              }
+                              log_.add(report, seconds);
+                            },
                         .interrupted = [] { return interrupted(); }};
     const engine::TextOptions options{.position = run_.raw ? text::Position::middle : text::Position::start};
-    auto generated = engine::generate(*engine_, *tokenizer_, {{std::move(prompt), params_}}, [&] { return since_start_.seconds(); }, watch, options);
+    auto generated = engine::generate(
+        *engine_, *tokenizer_, {{std::move(prompt), params_}}, [&] { return since_start_.seconds(); }, watch, options);
     if (stream) std::fputs("\n", stdout);
     std::fflush(stdout);
     return std::move(generated.each[0]);
@@ -107,7 +119,8 @@ class Session {  // a loaded model and what turns text into its tokens
       if (named.empty()) fail_input("--template '{}': there is no such template; there is chatml", run_.template_name);
       source.templates = {{"default", std::string(named)}};
     }
-    if (source.templates.empty()) fail_input("{}: holds no chat template; --raw runs without one, --template chatml uses that one", d.path);
+    if (source.templates.empty())
+      fail_input("{}: holds no chat template; --raw runs without one, --template chatml uses that one", d.path);
     templates_.emplace(std::move(source));
   }
 
@@ -201,33 +214,40 @@ int chat(Session& session, const RunFlags& run) {
 }  // namespace
 
 int run_verb(std::vector<std::string> arguments) {
-  CLI::App app("Answers a prompt through the model's chat template, reads one from standard input, or chats on a terminal.\n"
-               "Ends with what each stage took beside its bound on this machine.\n"
-               "examples: ridge run model.gguf --prompt 'Why is the sky blue?'\n"
-               "          ridge run model.gguf --raw --prompt 'Once upon a time' --max-tokens 64 --temperature 0.8 --seed 7\n"
-               "          ridge run model.gguf < question.txt          ridge run model.gguf --json --prompt Hi", "run");
+  CLI::App app(
+      "Answers a prompt through the model's chat template, reads one from standard input, or chats on a terminal.\n"
+      "Ends with what each stage took beside its bound on this machine.\n"
+      "examples: ridge run model.gguf --prompt 'Why is the sky blue?'\n"
+      "          ridge run model.gguf --raw --prompt 'Once upon a time' --max-tokens 64 --temperature 0.8 --seed 7\n"
+      "          ridge run model.gguf < question.txt          ridge run model.gguf --json --prompt Hi",
+      "run");
   CommonFlags common;
   ModelFlags flags;
   RunFlags run;
   SamplingFlags sampling;
   common.add_to(app);
   flags.add_to(app);
-  CLI::Option* prompt = app.add_option("-p,--prompt", run.prompt, "the prompt; without it standard input is read, or a chat begins on a terminal");
+  CLI::Option* prompt = app.add_option("-p,--prompt", run.prompt,
+                                       "the prompt; without it standard input is read, or a chat begins on a terminal");
   app.add_option("--system", run.system, "the system message");
   app.add_flag("--raw", run.raw, "the prompt as it is, without the chat template");
   app.add_option("--template", run.template_name, "a template by name instead of the model's: chatml");
   app.add_flag("--control", run.control, "let control strings in the prompt become control tokens");
   app.add_flag("--truncate", run.truncate, "cut a prompt that is too long to its last tokens instead of refusing it");
-  app.add_option("--batch-tokens", run.batch_tokens, "most tokens of a step: long prompts run in chunks")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  app.add_option("--batch-tokens", run.batch_tokens, "most tokens of a step: long prompts run in chunks")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   app.add_flag("--no-stats", run.no_stats, "no line about speed and memory at the end");
   sampling.add_to(app);
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
   run.has_prompt = prompt->count() > 0;
   if (run.raw && !run.template_name.empty()) fail_input("--raw and --template exclude each other");
-  if (run.raw && !run.system.empty()) fail_input("--raw and --system exclude each other: there is no template to put it in");
+  if (run.raw && !run.system.empty())
+    fail_input("--raw and --system exclude each other: there is no template to put it in");
   const bool interactive = !run.has_prompt && isatty(STDIN_FILENO) != 0;
-  if (interactive && (common.json || run.raw)) fail_input("--json and --raw need a --prompt, or text on standard input");
+  if (interactive && (common.json || run.raw))
+    fail_input("--json and --raw need a --prompt, or text on standard input");
 
   Session session(flags, run, common, sampling);
   return interactive ? chat(session, run) : one_shot(session, run, common);

@@ -12,7 +12,8 @@ void StepLog::add(const engine::StepReport& r, double seconds) {
   steps.push_back({{r.spans.begin(), r.spans.end()}, r.rows, r.prompt_tokens, r.generation_tokens, seconds});
 }
 
-Stage priced_stage(const StepLog& log, bool prefill, const model::Loaded& model, const hw::Ceilings& ceilings, int threads) {
+Stage priced_stage(const StepLog& log, bool prefill, const model::Loaded& model, const hw::Ceilings& ceilings,
+                   int threads) {
   const roof::PricedProgram priced(model.program(), model.config().step_rules(), model.memory().arena);
   Stage stage;
   double by_limiter[4] = {};
@@ -36,17 +37,21 @@ Stage priced_stage(const StepLog& log, bool prefill, const model::Loaded& model,
 static std::string text_of(const Stage& s, std::string_view what) {
   std::string limit(s.limiter);
   if (s.limiter == "memory")
-    limit = fmt::format("memory read {} of {}", format_quantity(s.memory_bytes / s.seconds, Unit::bytes_per_s), format_quantity(s.read_ceiling, Unit::bytes_per_s));
-  if (s.limiter == "compute") 
-    limit = fmt::format("compute {} of {}", format_quantity(s.flops / s.seconds, Unit::op_per_s), format_quantity(s.flops / s.bound_seconds, Unit::op_per_s));
-  return fmt::format("{} {} tok  {}  {} of bound ({})", what, format_count(s.tokens), format_quantity(s.tokens_per_s(), Unit::tokens_per_s),
+    limit = fmt::format("memory read {} of {}", format_quantity(s.memory_bytes / s.seconds, Unit::bytes_per_s),
+                        format_quantity(s.read_ceiling, Unit::bytes_per_s));
+  if (s.limiter == "compute")
+    limit = fmt::format("compute {} of {}", format_quantity(s.flops / s.seconds, Unit::op_per_s),
+                        format_quantity(s.flops / s.bound_seconds, Unit::op_per_s));
+  return fmt::format("{} {} tok  {}  {} of bound ({})", what, format_count(s.tokens),
+                     format_quantity(s.tokens_per_s(), Unit::tokens_per_s),
                      format_quantity(s.of_bound(), Unit::fraction), limit);
 }
 
 std::string text_of(const Summary& s) {
   std::string line = text_of(s.prefill, "prefill");
   if (s.decode.tokens > 0) line += " · " + text_of(s.decode, "decode");
-  line += fmt::format(" · first token {} · peak memory {} (predicted {})", format_seconds(s.first_token_s), format_bytes(double(s.peak_bytes)), format_bytes(double(s.predicted_bytes)));
+  line += fmt::format(" · first token {} · peak memory {} (predicted {})", format_seconds(s.first_token_s),
+                      format_bytes(double(s.peak_bytes)), format_bytes(double(s.predicted_bytes)));
   return line;
 }
 
@@ -64,10 +69,14 @@ static void add_stage(Report& report, const Stage& s, const std::string& key) {
 }
 
 void add_to(Report& report, const Summary& s) {
-  report.section("timings", "timings").add("load_s", "load", s.load_s, Unit::seconds).add("first_token_s", "first token", s.first_token_s, Unit::seconds);
+  report.section("timings", "timings")
+      .add("load_s", "load", s.load_s, Unit::seconds)
+      .add("first_token_s", "first token", s.first_token_s, Unit::seconds);
   add_stage(report, s.prefill, "prefill");
   add_stage(report, s.decode, "decode");
-  report.section("memory", "memory").add("peak_bytes", "peak", s.peak_bytes, Unit::bytes).add("predicted_bytes", "predicted", s.predicted_bytes, Unit::bytes);
+  report.section("memory", "memory")
+      .add("peak_bytes", "peak", s.peak_bytes, Unit::bytes)
+      .add("predicted_bytes", "predicted", s.predicted_bytes, Unit::bytes);
 }
 
 }  // namespace ridge::cli

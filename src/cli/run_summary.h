@@ -36,7 +36,8 @@ struct Summary {
   std::int64_t peak_bytes = 0, predicted_bytes = 0;
 };
 
-Stage priced_stage(const StepLog& log, bool prefill, const model::Loaded& model, const hw::Ceilings& ceilings, int threads);
+Stage priced_stage(const StepLog& log, bool prefill, const model::Loaded& model, const hw::Ceilings& ceilings,
+                   int threads);
 std::string text_of(const Summary& s);
 void add_to(Report& report, const Summary& s);
 

@@ -8,14 +8,23 @@
 namespace ridge::cli {
 
 void SamplingFlags::add_to(CLI::App& app) {
-  app.add_option("--max-tokens", max_tokens, "most tokens to generate; default: until the model ends or the context is full")->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40));
-  app.add_option("--temperature", temperature, "0: the most probable token each time; default: as the model's files say, else 0");
+  app.add_option("--max-tokens", max_tokens,
+                 "most tokens to generate; default: until the model ends or the context is full")
+      ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40));
+  app.add_option("--temperature", temperature,
+                 "0: the most probable token each time; default: as the model's files say, else 0");
   app.add_option("--seed", params.seed, "same seed, same text")->capture_default_str();
-  app.add_option("--top-k", top_k, "among the k most probable tokens; 0: all; default: as the model's files say, else all");
-  app.add_option("--top-p", top_p, "among the fewest tokens that reach this probability; default: as the model's files say, else 1");
-  app.add_option("--min-p", min_p, "among tokens at least this times as probable as the most probable; default: as the model's files say, else 0");
-  app.add_option("--repetition-penalty", repetition_penalty, "of tokens in prompt or text; 1: none; default: as the model's files say, else 1");
-  app.add_option("--frequency-penalty", params.frequency_penalty, "for each time that a token was generated")->capture_default_str();
+  app.add_option("--top-k", top_k,
+                 "among the k most probable tokens; 0: all; default: as the model's files say, else all");
+  app.add_option("--top-p", top_p,
+                 "among the fewest tokens that reach this probability; default: as the model's files say, else 1");
+  app.add_option(
+      "--min-p", min_p,
+      "among tokens at least this times as probable as the most probable; default: as the model's files say, else 0");
+  app.add_option("--repetition-penalty", repetition_penalty,
+                 "of tokens in prompt or text; 1: none; default: as the model's files say, else 1");
+  app.add_option("--frequency-penalty", params.frequency_penalty, "for each time that a token was generated")
+      ->capture_default_str();
   app.add_option("--presence-penalty", params.presence_penalty, "once a token was generated")->capture_default_str();
   app.add_option("--logit-bias", logit_bias, "ID=BIAS, added to a token's logit; -inf forbids it; may be repeated");
   app.add_option("--stop", params.stop, "a string that ends the text; may be repeated");
@@ -36,7 +45,8 @@ engine::SamplingParams SamplingFlags::resolved(const model::GenerationDefaults& 
     char *id_end = nullptr, *bias_end = nullptr;
     const long id = std::strtol(entry.c_str(), &id_end, 10);
     const float bias = at == std::string::npos ? 0 : std::strtof(entry.c_str() + at + 1, &bias_end);
-    if (at == std::string::npos || at == 0 || id_end != entry.c_str() + at || bias_end == entry.c_str() + at + 1 || *bias_end != '\0' || id < 0 || id > 0x7fffffff)
+    if (at == std::string::npos || at == 0 || id_end != entry.c_str() + at || bias_end == entry.c_str() + at + 1 ||
+        *bias_end != '\0' || id < 0 || id > 0x7fffffff)
       fail_input("--logit-bias '{}': wanted is ID=BIAS, for example 42=-inf", entry);
     p.logit_bias.push_back({std::int32_t(id), bias});
   }

@@ -7,10 +7,12 @@ namespace {
 
 void check_part(const model::Loaded& m, const Stepper::Part& part, std::int64_t length) {
   const std::int64_t n = std::int64_t(part.ids.size()), vocab = m.config().vocab;
-  if (length + n > m.options().context) fail_input("{} tokens do not fit a context of {}; see --context", length + n, m.options().context);
+  if (length + n > m.options().context)
+    fail_input("{} tokens do not fit a context of {}; see --context", length + n, m.options().context);
   for (std::int64_t i = 0; i < n; ++i)
     if (part.ids[std::size_t(i)] < 0 || part.ids[std::size_t(i)] >= vocab)
-      fail_input("token id {} at place {} is outside the vocabulary of {}", part.ids[std::size_t(i)], length + i, vocab);
+      fail_input("token id {} at place {} is outside the vocabulary of {}", part.ids[std::size_t(i)], length + i,
+                 vocab);
 }
 
 }  // namespace

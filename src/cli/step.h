@@ -1,5 +1,5 @@
-// Sequences through a loaded model, step by step, without an engine's policy: what logits, perplexity, bench and profile
-// need. Each sequence owns its part of the pool from the start.
+// Sequences through a loaded model, step by step, without an engine's policy: what logits, perplexity, bench and
+// profile need. Each sequence owns its part of the pool from the start.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -27,7 +27,9 @@ class Stepper {
     const Part part{0, ids};
     return append({&part, 1}, want);
   }
-  void restart(std::int64_t length = 0) { std::fill(length_.begin(), length_.end(), length); }  // forgets what comes after
+  void restart(std::int64_t length = 0) {
+    std::fill(length_.begin(), length_.end(), length);
+  }                                                                // forgets what comes after
   std::vector<ir::Span> spans(std::span<const Part> parts) const;  // what the step of these parts is, before it runs
 
  private:

@@ -15,7 +15,9 @@ namespace {
 
 constexpr io::JsonLimits line_limits{.bytes = std::size_t(1) << 30, .values = 1000, .depth = 4};
 
-void print_json(const nlohmann::ordered_json& json) { std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n'; }
+void print_json(const nlohmann::ordered_json& json) {
+  std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
 
 // Each line {"text": ...} becomes {"ids": [...], "decoded": "..."}.
 void tokenize_lines(const text::Tokenizer& tokenizer, const text::EncodeOptions& options) {
@@ -25,7 +27,8 @@ void tokenize_lines(const text::Tokenizer& tokenizer, const text::EncodeOptions&
     if (line.empty()) continue;
     const std::string where = fmt::format("standard input, line {}", number);
     const auto json = io::parse_json(line, where, line_limits);
-    if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) fail_input("{}: must be an object with a string \"text\"", where);
+    if (!json.is_object() || !json.contains("text") || !json["text"].is_string())
+      fail_input("{}: must be an object with a string \"text\"", where);
     const std::vector<text::TokenId> ids = tokenizer.encode(json["text"].get_ref<const std::string&>(), options);
     print_json({{"ids", ids}, {"decoded", tokenizer.decode(ids)}});
   }
@@ -34,16 +37,20 @@ void tokenize_lines(const text::Tokenizer& tokenizer, const text::EncodeOptions&
 }  // namespace
 
 int tokenize_verb(std::vector<std::string> arguments) {
-  CLI::App app("Text from standard input to token ids (a JSON array).\n"
-               "examples: echo -n 'Hello' | ridge tokenize model.gguf\n"
-               "          ridge tokenize tokenizer.json --jsonl < texts.jsonl     {\"text\"} in, {\"ids\", \"decoded\"} out, a line each", "tokenize");
+  CLI::App app(
+      "Text from standard input to token ids (a JSON array).\n"
+      "examples: echo -n 'Hello' | ridge tokenize model.gguf\n"
+      "          ridge tokenize tokenizer.json --jsonl < texts.jsonl     {\"text\"} in, {\"ids\", \"decoded\"} out, a "
+      "line each",
+      "tokenize");
   CommonFlags common;
   std::string model;
   bool lines = false, special = false, control = false;
   common.add_to(app);
   app.add_option("MODEL", model, "a model, or a file or folder that holds only a tokenizer")->required();
   app.add_flag("--jsonl", lines, "a JSON object a line instead of one text");
-  app.add_flag("--special", special, "add what the model's post-processor adds (a beginning-of-sequence token, mostly)");
+  app.add_flag("--special", special,
+               "add what the model's post-processor adds (a beginning-of-sequence token, mostly)");
   app.add_flag("--control", control, "let control strings in the text become control tokens");
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
@@ -63,7 +70,10 @@ int tokenize_verb(std::vector<std::string> arguments) {
     return exit_done;
   }
   Report report = make_report("tokenize");
-  report.section("", "").add("ids", "ids", std::vector<std::int64_t>(ids.begin(), ids.end())).add("count", "tokens", std::int64_t(ids.size()), Unit::count).add("decoded", "decoded", tokenizer.decode(ids));
+  report.section("", "")
+      .add("ids", "ids", std::vector<std::int64_t>(ids.begin(), ids.end()))
+      .add("count", "tokens", std::int64_t(ids.size()), Unit::count)
+      .add("decoded", "decoded", tokenizer.decode(ids));
   print(report, common.form());
   return exit_done;
 }

@@ -8,16 +8,11 @@ namespace ridge::engine {
 
 std::string_view name(FinishReason reason) {
   switch (reason) {
-    case FinishReason::none:
-      return "none";
-    case FinishReason::stop:
-      return "stop";
-    case FinishReason::length:
-      return "length";
-    case FinishReason::cancelled:
-      return "cancelled";
-    case FinishReason::error:
-      return "error";
+    case FinishReason::none: return "none";
+    case FinishReason::stop: return "stop";
+    case FinishReason::length: return "length";
+    case FinishReason::cancelled: return "cancelled";
+    case FinishReason::error: return "error";
   }
   return "?";
 }

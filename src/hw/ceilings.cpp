@@ -26,14 +26,10 @@ std::optional<double> interpolate(const std::map<double, double>& points, double
 
 std::string_view name(Traffic traffic) {
   switch (traffic) {
-    case Traffic::read:
-      return "read";
-    case Traffic::write:
-      return "write";
-    case Traffic::copy:
-      return "copy";
-    case Traffic::triad:
-      return "triad";
+    case Traffic::read: return "read";
+    case Traffic::write: return "write";
+    case Traffic::copy: return "copy";
+    case Traffic::triad: return "triad";
   }
   fail_bug("traffic {}", int(traffic));
 }

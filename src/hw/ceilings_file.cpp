@@ -75,8 +75,7 @@ Spread spread(const Json& j) {
           count(j, "samples", 1, 1 << 30)};
 }
 
-template <class Enum>
-Enum named(const Json& j, const char* key, Enum last) {
+template <class Enum> Enum named(const Json& j, const char* key, Enum last) {
   const auto text = j.at(key).get<std::string>();
   for (int i = 0; i <= int(last); ++i)
     if (name(Enum(i)) == text) return Enum(i);

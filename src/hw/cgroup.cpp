@@ -79,8 +79,7 @@ std::vector<fs::path> folders(const fs::path& root, const Mount& mount, const st
   return out;
 }
 
-template <class T>
-void tighten(std::optional<T>& limit, std::optional<T> other) {
+template <class T> void tighten(std::optional<T>& limit, std::optional<T> other) {
   if (other && (!limit || *other < *limit)) limit = other;
 }
 

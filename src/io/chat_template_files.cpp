@@ -18,7 +18,8 @@ constexpr std::size_t most_additional = 64;
 
 std::string read_source(const fs::path& path) {
   const MappedFile file(path);
-  if (file.size() > most_template_bytes) fail_input("{}: a template of {} bytes; accepted are up to {}", path.string(), file.size(), most_template_bytes);
+  if (file.size() > most_template_bytes)
+    fail_input("{}: a template of {} bytes; accepted are up to {}", path.string(), file.size(), most_template_bytes);
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
@@ -44,7 +45,8 @@ void add_templates(text::ChatTemplateSource& source, const Json& value, const st
   }
   if (!value.is_array()) fail_input("{}: 'chat_template' must be a string or a list of named templates", where);
   for (const Json& item : value) {
-    if (!item.is_object() || !item.contains("name") || !item["name"].is_string() || !item.contains("template") || !item["template"].is_string())
+    if (!item.is_object() || !item.contains("name") || !item["name"].is_string() || !item.contains("template") ||
+        !item["template"].is_string())
       fail_input("{}: each of 'chat_template' must have a 'name' and a 'template'", where);
     source.templates.push_back({item["name"].get<std::string>(), item["template"].get<std::string>()});
   }
@@ -54,7 +56,8 @@ void add_templates(text::ChatTemplateSource& source, const Json& value, const st
 void add_special_tokens(text::ChatTemplateSource& source, const Json& json) {
   for (const auto& [name, value] : json.items()) {
     if (!name.ends_with("_token") || name.starts_with("add_")) continue;
-    const bool known = std::any_of(source.special_tokens.begin(), source.special_tokens.end(), [&](const auto& s) { return s.first == name; });
+    const bool known = std::any_of(source.special_tokens.begin(), source.special_tokens.end(),
+                                   [&](const auto& s) { return s.first == name; });
     if (known) continue;
     if (value.is_string()) source.special_tokens.emplace_back(name, value.get<std::string>());
     else if (value.is_object() && value.contains("content") && value["content"].is_string())
@@ -63,7 +66,8 @@ void add_special_tokens(text::ChatTemplateSource& source, const Json& json) {
 }
 
 void add_jinja_files(text::ChatTemplateSource& source, const fs::path& folder) {
-  if (fs::is_regular_file(folder / "chat_template.jinja")) source.templates.push_back({"default", read_source(folder / "chat_template.jinja")});
+  if (fs::is_regular_file(folder / "chat_template.jinja"))
+    source.templates.push_back({"default", read_source(folder / "chat_template.jinja")});
   const fs::path more = folder / "additional_chat_templates";
   if (!fs::is_directory(more)) return;
   std::vector<fs::path> files;
@@ -83,14 +87,16 @@ text::ChatTemplateSource read_chat_templates(const fs::path& path) {
   if (path.extension() == ".jinja") source.templates.push_back({"default", read_source(path)});
   else add_jinja_files(source, folder);
 
-  const fs::path json = folder / "chat_template.json", config = folder / "tokenizer_config.json", map = folder / "special_tokens_map.json";
+  const fs::path json = folder / "chat_template.json", config = folder / "tokenizer_config.json",
+                 map = folder / "special_tokens_map.json";
   if (source.templates.empty() && fs::is_regular_file(json)) {
     const Json object = read_object(json);
     if (object.contains("chat_template")) add_templates(source, object["chat_template"], json.string());
   }
   if (fs::is_regular_file(config)) {
     const Json object = read_object(config);
-    if (source.templates.empty() && object.contains("chat_template")) add_templates(source, object["chat_template"], config.string());
+    if (source.templates.empty() && object.contains("chat_template"))
+      add_templates(source, object["chat_template"], config.string());
     add_special_tokens(source, object);
   }
   if (fs::is_regular_file(map)) add_special_tokens(source, read_object(map));

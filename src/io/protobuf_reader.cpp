@@ -33,20 +33,11 @@ bool ProtobufReader::next() {
   if (tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF) fail("a field number that there cannot be");
   field_ = static_cast<std::uint32_t>(tag >> 3);
   switch (tag & 7) {
-    case 0:
-      number_ = read_varint();
-      break;
-    case 1:
-      payload_ = take(8);
-      break;
-    case 2:
-      payload_ = take(read_varint());
-      break;
-    case 5:
-      payload_ = take(4);
-      break;
-    default:
-      fail("a kind of field that is not in use");
+    case 0: number_ = read_varint(); break;
+    case 1: payload_ = take(8); break;
+    case 2: payload_ = take(read_varint()); break;
+    case 5: payload_ = take(4); break;
+    default: fail("a kind of field that is not in use");
   }
   wire_ = static_cast<Wire>(tag & 7);
   return true;

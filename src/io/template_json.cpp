@@ -80,16 +80,11 @@ class Builder : public nlohmann::json_sax<ordered_json> {
 // Values nest at most text::max_value_depth deep.
 ordered_json to_json(const Value& value) {
   switch (value.kind()) {
-    case ValueKind::none:
-      return nullptr;
-    case ValueKind::boolean:
-      return value.as_boolean();
-    case ValueKind::integer:
-      return value.as_integer();
-    case ValueKind::real:
-      return value.as_real();
-    case ValueKind::string:
-      return value.as_string();
+    case ValueKind::none: return nullptr;
+    case ValueKind::boolean: return value.as_boolean();
+    case ValueKind::integer: return value.as_integer();
+    case ValueKind::real: return value.as_real();
+    case ValueKind::string: return value.as_string();
     case ValueKind::list:
     case ValueKind::tuple: {
       ordered_json array = ordered_json::array();
@@ -105,8 +100,7 @@ ordered_json to_json(const Value& value) {
       return object;
     }
     case ValueKind::undefined:
-    case ValueKind::object:
-      break;
+    case ValueKind::object: break;
   }
   fail_bug("a value of a running template cannot become JSON");
 }

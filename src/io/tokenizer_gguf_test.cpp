@@ -38,8 +38,7 @@ class Header {
       for (const std::string& s : v) b.string(s);
     });
   }
-  template <class T>
-  Header& numbers(std::string_view key, std::uint32_t type, const std::vector<T>& v) {
+  template <class T> Header& numbers(std::string_view key, std::uint32_t type, const std::vector<T>& v) {
     return start(key, 9).add([&](Bytes& b) {
       b.number(type).number(std::uint64_t(v.size()));
       for (T x : v) b.number(x);
@@ -64,8 +63,7 @@ class Header {
     ++count_;
     return *this;
   }
-  template <class F>
-  Header& add(F f) {
+  template <class F> Header& add(F f) {
     f(pairs_);
     return *this;
   }

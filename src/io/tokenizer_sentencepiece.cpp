@@ -55,29 +55,14 @@ std::int64_t small_number(const ProtobufReader& field) {
 void read_trainer(ProtobufReader trainer, Settings& s) {
   while (trainer.next()) {
     switch (trainer.field()) {
-      case 3:
-        s.model_type = trainer.varint();
-        break;
-      case 24:
-        s.space_is_suffix = trainer.truth();
-        break;
-      case 35:
-        s.byte_fallback = trainer.truth();
-        break;
-      case 40:
-        s.unknown = small_number(trainer);
-        break;
-      case 41:
-        s.bos = small_number(trainer);
-        break;
-      case 42:
-        s.eos = small_number(trainer);
-        break;
-      case 43:
-        s.padding = small_number(trainer);
-        break;
-      default:
-        break;
+      case 3: s.model_type = trainer.varint(); break;
+      case 24: s.space_is_suffix = trainer.truth(); break;
+      case 35: s.byte_fallback = trainer.truth(); break;
+      case 40: s.unknown = small_number(trainer); break;
+      case 41: s.bos = small_number(trainer); break;
+      case 42: s.eos = small_number(trainer); break;
+      case 43: s.padding = small_number(trainer); break;
+      default: break;
     }
   }
 }
@@ -85,20 +70,11 @@ void read_trainer(ProtobufReader trainer, Settings& s) {
 void read_normalizer_spec(ProtobufReader normalizer, Settings& s) {
   while (normalizer.next()) {
     switch (normalizer.field()) {
-      case 2:
-        s.rule_table = normalizer.text();
-        break;
-      case 3:
-        s.dummy_prefix = normalizer.truth();
-        break;
-      case 4:
-        s.collapse = normalizer.truth();
-        break;
-      case 5:
-        s.escape = normalizer.truth();
-        break;
-      default:
-        break;
+      case 2: s.rule_table = normalizer.text(); break;
+      case 3: s.dummy_prefix = normalizer.truth(); break;
+      case 4: s.collapse = normalizer.truth(); break;
+      case 5: s.escape = normalizer.truth(); break;
+      default: break;
     }
   }
 }

@@ -59,7 +59,7 @@ struct OpInfo {
   Cost (*cost)(const Program&, const Call&);
   KernelChoice (*choose)(const Program&, const Call&, const Target&);
   std::string (*describe)(const Params&) = nullptr;  // parameters as text, "" or null when there are none
-  bool in_place = false;   // out[0] may be the same storage as in[0] when their bytes agree
+  bool in_place = false;                             // out[0] may be the same storage as in[0] when their bytes agree
   bool stores_q8 = false;  // out[0] may be q8_act instead of f32: its kernels end with store_row
 };
 

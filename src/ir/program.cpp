@@ -97,8 +97,9 @@ std::string Program::text() const {
   std::string out;
   for (const Call& c : calls_) {
     const std::string params = c.op->describe ? c.op->describe(c.params) : "";
-    out += fmt::format("{:4}  {} = {}({}){}{}\n", c.id, names(c.out), c.op->name, names(c.in),
-                       params.empty() ? "" : " {" + params + "}", c.where.text().empty() ? "" : "  # " + c.where.text());
+    out +=
+        fmt::format("{:4}  {} = {}({}){}{}\n", c.id, names(c.out), c.op->name, names(c.in),
+                    params.empty() ? "" : " {" + params + "}", c.where.text().empty() ? "" : "  # " + c.where.text());
   }
   return out;
 }

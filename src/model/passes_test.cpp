@@ -15,7 +15,15 @@ std::vector<float> logits_without(const std::vector<std::string>& passes, std::s
   constexpr std::int64_t tokens = 21;
   ThreadPool pool(2);
   Loaded m(open(RIDGE_SOURCE_DIR "/tests/goldens/gguf/llama_256.q4_0.gguf"),
-           {.activations = activations, .kv_dtype = DType::f32, .max_tokens = tokens, .max_rows = tokens, .context = tokens, .kv_blocks = 2, .kv_block_size = 16, .skip_passes = passes}, pool);
+           {.activations = activations,
+            .kv_dtype = DType::f32,
+            .max_tokens = tokens,
+            .max_rows = tokens,
+            .context = tokens,
+            .kv_blocks = 2,
+            .kv_block_size = 16,
+            .skip_passes = passes},
+           pool);
   if (calls) *calls = m.program().calls().size();
   program::Executor& e = m.executor();
   const Batch& b = m.batch();

@@ -8,7 +8,8 @@
 namespace ridge::model {
 namespace {
 
-void add_special(text::ChatTemplateSource& source, const text::Tokenizer& tokenizer, std::string_view name, std::optional<text::TokenId> id) {
+void add_special(text::ChatTemplateSource& source, const text::Tokenizer& tokenizer, std::string_view name,
+                 std::optional<text::TokenId> id) {
   if (id) source.special_tokens.emplace_back(name, tokenizer.token_spelling(*id));
 }
 
@@ -18,7 +19,8 @@ void add_gguf_templates(text::ChatTemplateSource& source, const io::GgufMetadata
   for (const io::GgufValue& v : m.all()) {
     if (v.type != io::GgufType::string || v.key.substr(0, key.size()) != key) continue;
     if (v.key.size() == key.size()) source.templates.push_back({"default", std::string(m.get_string(v.key))});
-    else if (v.key[key.size()] == '.') source.templates.push_back({std::string(v.key.substr(key.size() + 1)), std::string(m.get_string(v.key))});
+    else if (v.key[key.size()] == '.')
+      source.templates.push_back({std::string(v.key.substr(key.size() + 1)), std::string(m.get_string(v.key))});
   }
 }
 

@@ -52,7 +52,9 @@ struct Case {
   std::vector<ir::Span> sequences = {};     // of a timed case: what the step descriptor is made from
   ir::StepRules rules = {};                 // and how
 
-  std::vector<ir::Span> spans() const { return sequences.empty() ? std::vector<ir::Span>{{sizes.tokens, 0}} : sequences; }
+  std::vector<ir::Span> spans() const {
+    return sequences.empty() ? std::vector<ir::Span>{{sizes.tokens, 0}} : sequences;
+  }
 };
 
 }  // namespace ridge::op

@@ -8,10 +8,10 @@
 
 namespace ridge::profile {
 
-struct StepTimes {              // medians over the steps
-  double step_s = 0;            // of the whole step as observed; its calls and what lies between them add up to it
-  std::vector<double> call_s;   // by index in the program; scaled so that with the gaps they sum to step_s
-  double stamp_s = 0;           // what two stamps cost: taken off each call
+struct StepTimes {             // medians over the steps
+  double step_s = 0;           // of the whole step as observed; its calls and what lies between them add up to it
+  std::vector<double> call_s;  // by index in the program; scaled so that with the gaps they sum to step_s
+  double stamp_s = 0;          // what two stamps cost: taken off each call
 };
 
 class Stamps final : public program::Observer {

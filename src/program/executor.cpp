@@ -7,13 +7,15 @@
 
 namespace ridge::program {
 
-Executor::Executor(const ir::Program& program, const ir::Target& target, ThreadPool& pool, std::vector<View> weights, Reuse reuse)
+Executor::Executor(const ir::Program& program, const ir::Target& target, ThreadPool& pool, std::vector<View> weights,
+                   Reuse reuse)
     : program_(program), target_(target), pool_(pool), views_(std::move(weights)) {
   if (pool.threads() > target.threads)  // kernels size their scratch by it
     fail_bug("a pool of {} threads for kernels chosen for {}", pool.threads(), target.threads);
   std::int64_t scratch = 0;
   for (const ir::Call& c : program.calls()) {
-    steps_.push_back({c.op->choose(program, c, target_), std::vector<View>(c.in.size()), std::vector<View>(c.out.size())});
+    steps_.push_back(
+        {c.op->choose(program, c, target_), std::vector<View>(c.in.size()), std::vector<View>(c.out.size())});
     scratch = std::max(scratch, steps_.back().choice.scratch_bytes);
   }
   plan_ = plan_memory(program, target_.most, scratch, reuse);
@@ -40,8 +42,8 @@ Executor::Executor(const ir::Program& program, const ir::Target& target, ThreadP
 void Executor::bind(const Sizes& sizes) {
   const Sizes& most = target_.most;
   if (sizes.tokens > most.tokens || sizes.sequences > most.sequences || sizes.rows > most.rows)
-    fail_bug("a step of {} tokens, {} sequences, {} rows; planned for {}, {}, {}", sizes.tokens, sizes.sequences, sizes.rows,
-             most.tokens, most.sequences, most.rows);
+    fail_bug("a step of {} tokens, {} sequences, {} rows; planned for {}, {}, {}", sizes.tokens, sizes.sequences,
+             sizes.rows, most.tokens, most.sequences, most.rows);
   bound_ = sizes;
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const ir::ValueInfo& v = program_.values()[i];

@@ -41,8 +41,9 @@ std::vector<Place> make_places(const ir::Program& p, const Sizes& most, Reuse re
       if (!lives_in_arena(p[v])) continue;
       const std::int64_t bytes = aligned(value_bytes(p[v], most));
       const ir::Value x = c.in.empty() ? ir::Value{} : c.in[0];
-      const bool takes_over = reuse == Reuse::in_place && o == 0 && c.op->in_place && x && place_of[std::size_t(x.id)] >= 0 &&
-                              last[std::size_t(x.id)] == i && value_bytes(p[x], most) == value_bytes(p[v], most) &&
+      const bool takes_over = reuse == Reuse::in_place && o == 0 && c.op->in_place && x &&
+                              place_of[std::size_t(x.id)] >= 0 && last[std::size_t(x.id)] == i &&
+                              value_bytes(p[x], most) == value_bytes(p[v], most) &&
                               std::count(c.in.begin(), c.in.end(), x) == 1;
       if (takes_over) {
         Place& place = places[std::size_t(place_of[std::size_t(x.id)])];
@@ -62,7 +63,8 @@ std::vector<Place> make_places(const ir::Program& p, const Sizes& most, Reuse re
 std::int64_t assign_offsets(std::vector<Place>& places) {
   std::vector<std::size_t> order(places.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places[a].bytes > places[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return places[a].bytes > places[b].bytes; });
   std::vector<const Place*> done;  // by offset
   std::int64_t total = 0;
   for (std::size_t index : order) {
@@ -70,11 +72,14 @@ std::int64_t assign_offsets(std::vector<Place>& places) {
     std::int64_t offset = 0;
     for (const Place* other : done) {
       const bool together = place.first <= other->last && other->first <= place.last;
-      if (together && offset + place.bytes > other->offset && offset < other->offset + other->bytes) offset = other->offset + other->bytes;
+      if (together && offset + place.bytes > other->offset && offset < other->offset + other->bytes)
+        offset = other->offset + other->bytes;
     }
     place.offset = offset;
     total = std::max(total, offset + place.bytes);
-    done.insert(std::upper_bound(done.begin(), done.end(), &place, [](const Place* a, const Place* b) { return a->offset < b->offset; }), &place);
+    done.insert(std::upper_bound(done.begin(), done.end(), &place,
+                                 [](const Place* a, const Place* b) { return a->offset < b->offset; }),
+                &place);
   }
   return total;
 }

@@ -21,6 +21,7 @@ struct MemoryPlan {
 // Bytes of a value when the symbols are bound to `sizes`.
 std::int64_t value_bytes(const ir::ValueInfo& v, const Sizes& sizes);
 
-MemoryPlan plan_memory(const ir::Program& p, const Sizes& most, std::int64_t scratch_bytes, Reuse reuse = Reuse::in_place);
+MemoryPlan plan_memory(const ir::Program& p, const Sizes& most, std::int64_t scratch_bytes,
+                       Reuse reuse = Reuse::in_place);
 
 }  // namespace ridge::program

@@ -23,7 +23,8 @@ void expect_no_live_value_overwritten(const ir::Program& p, const Sizes& sizes, 
         if (std::ranges::find(p.calls()[i].in, v) != p.calls()[i].in.end()) last = std::max(last, i);
       for (std::size_t i = made + 1; i < std::min(last + 1, p.calls().size()); ++i)
         for (ir::Value w : p.calls()[i].out) {
-          const bool in_place = i == last && p.calls()[i].op->in_place && p.calls()[i].in[0] == v && p.calls()[i].out[0] == w;
+          const bool in_place =
+              i == last && p.calls()[i].op->in_place && p.calls()[i].in[0] == v && p.calls()[i].out[0] == w;
           const auto [a, b] = range(v);
           const auto [c, d] = range(w);
           EXPECT_TRUE(in_place || b <= c || d <= a) << p[v].name << " and " << p[w].name;

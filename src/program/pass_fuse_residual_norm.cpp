@@ -15,7 +15,8 @@ void fuse_residual_norm(ir::Program& p, const ir::Target&) {
     const ir::ValueInfo& x = p[norm.in[0]];
     if (x.producer < 0 || read_by[std::size_t(norm.in[0].id)].front() != i) continue;  // somebody reads x before us
     ir::Call& sum = calls[std::size_t(x.producer)];
-    if (sum.op != &op::add_op || sum.params.as<op::AddParams>().scale != 1 || dropped[std::size_t(x.producer)]) continue;
+    if (sum.op != &op::add_op || sum.params.as<op::AddParams>().scale != 1 || dropped[std::size_t(x.producer)])
+      continue;
     norm.covers.push_back(sum.id);
     norm.out.push_back(norm.in[0]);
     norm.in = {sum.in[0], norm.in[1], sum.in[1]};

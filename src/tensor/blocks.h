@@ -35,7 +35,8 @@ struct BlockIq4Nl {  // x[i] = d * iq4_values[nibble i]
   half_bits d;
   std::uint8_t q[16];
 };
-struct BlockMxfp4 {  // x[i] = 2^(e - 128) * mxfp4_values[nibble i]; the table holds twice the E2M1 values, hence 128, not 127
+struct BlockMxfp4 {  // x[i] = 2^(e - 128) * mxfp4_values[nibble i]: 128, not 127, as the table has twice the E2M1
+                     // values
   std::uint8_t e;
   std::uint8_t q[16];
 };
@@ -46,7 +47,7 @@ struct BlockQ2K {  // group g = i / 16: x[i] = d * (scales[g] & 15) * q - m * (s
   std::uint8_t q[64];  // value i: bits 2s and 2s + 1 of q[32 * (i / 128) + i % 32], s = i % 128 / 32
   half_bits d, m;
 };
-struct BlockQ3K {  // group g = i / 16: x[i] = d * (scale g - 32) * (q + 4 * bit - 4)
+struct BlockQ3K {           // group g = i / 16: x[i] = d * (scale g - 32) * (q + 4 * bit - 4)
   std::uint8_t high[32];    // value i: bit i / 32 of high[i % 32]
   std::uint8_t q[64];       // as in Q2_K
   std::uint8_t scales[12];  // 6 bits each: the low 4 of scale g in half g / 8 of scales[g % 8],
@@ -63,20 +64,21 @@ struct BlockQ5K {  // as Q4_K, with q + 16 * bit
   std::uint8_t high[32];  // value i: bit g of high[i % 32]
   std::uint8_t q[128];
 };
-struct BlockQ6K {  // group g = i / 16: x[i] = d * scales[g] * (q + 16 * bits - 32)
-  std::uint8_t q[128];     // value i: half i % 128 / 64 of q[64 * (i / 128) + i % 64]
-  std::uint8_t high[64];   // value i: bits 2s and 2s + 1 of high[32 * (i / 128) + i % 32], s = i % 128 / 32
+struct BlockQ6K {         // group g = i / 16: x[i] = d * scales[g] * (q + 16 * bits - 32)
+  std::uint8_t q[128];    // value i: half i % 128 / 64 of q[64 * (i / 128) + i % 64]
+  std::uint8_t high[64];  // value i: bits 2s and 2s + 1 of high[32 * (i / 128) + i % 32], s = i % 128 / 32
   std::int8_t scales[16];
   half_bits d;
 };
 struct BlockIq4Xs {  // group g = i / 32: x[i] = d * (scale g - 32) * iq4_values[nibble]
   half_bits d;
-  std::uint16_t scales_high;    // the high 2 bits of scale g in bits 2g
-  std::uint8_t scales_low[4];   // the low 4 in half g % 2 of scales_low[g / 2]
-  std::uint8_t q[128];          // group g is q[16 * g ...] with nibbles as in a block of 32
+  std::uint16_t scales_high;   // the high 2 bits of scale g in bits 2g
+  std::uint8_t scales_low[4];  // the low 4 in half g % 2 of scales_low[g / 2]
+  std::uint8_t q[128];         // group g is q[16 * g ...] with nibbles as in a block of 32
 };
 
-inline constexpr std::int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+inline constexpr std::int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                               1,    13,   25,  38,  53,  69,  89,  113};
 inline constexpr std::int8_t mxfp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 // The 6-bit scales and minimums of Q4_K and Q5_K: group 0 to 3 in the low bits of byte g (scale) and g + 4 (minimum);
@@ -98,7 +100,8 @@ struct ActBlock {  // x[i] = d * q[i]; q in -127..127
   std::int8_t q[32];
 };
 static_assert(sizeof(BlockQ8_0) == 34 && sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4_1) == 20 && sizeof(ActBlock) == 44);
-static_assert(sizeof(BlockQ5_0) == 22 && sizeof(BlockQ5_1) == 24 && sizeof(BlockIq4Nl) == 18 && sizeof(BlockMxfp4) == 17);
+static_assert(sizeof(BlockQ5_0) == 22 && sizeof(BlockQ5_1) == 24 && sizeof(BlockIq4Nl) == 18 &&
+              sizeof(BlockMxfp4) == 17);
 static_assert(sizeof(BlockQ2K) == 84 && sizeof(BlockQ3K) == 110 && sizeof(BlockQ4K) == 144 && sizeof(BlockQ5K) == 176);
 static_assert(sizeof(BlockQ6K) == 210 && sizeof(BlockIq4Xs) == 136);
 

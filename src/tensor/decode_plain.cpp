@@ -29,8 +29,12 @@ void decode_f16(const std::byte* b, float* v, std::int64_t n) { decode_with<std:
 void encode_f16(const float* v, std::byte* b, std::int64_t n) { encode_with<std::uint16_t>(v, b, n, float_to_half); }
 void decode_bf16(const std::byte* b, float* v, std::int64_t n) { decode_with<std::uint16_t>(b, v, n, bf16_to_float); }
 void encode_bf16(const float* v, std::byte* b, std::int64_t n) { encode_with<std::uint16_t>(v, b, n, float_to_bf16); }
-void decode_f8_e4m3(const std::byte* b, float* v, std::int64_t n) { decode_with<std::uint8_t>(b, v, n, f8_e4m3_to_float); }
-void encode_f8_e4m3(const float* v, std::byte* b, std::int64_t n) { encode_with<std::uint8_t>(v, b, n, float_to_f8_e4m3); }
+void decode_f8_e4m3(const std::byte* b, float* v, std::int64_t n) {
+  decode_with<std::uint8_t>(b, v, n, f8_e4m3_to_float);
+}
+void encode_f8_e4m3(const float* v, std::byte* b, std::int64_t n) {
+  encode_with<std::uint8_t>(v, b, n, float_to_f8_e4m3);
+}
 
 float f8_e4m3_to_float(std::uint8_t v) {
   const int exponent = (v >> 3) & 15, mantissa = v & 7;

@@ -9,8 +9,25 @@
 namespace ridge {
 
 enum class DType : std::uint8_t {
-  f32, f16, bf16, f8_e4m3, i32, u8,
-  q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4,
+  f32,
+  f16,
+  bf16,
+  f8_e4m3,
+  i32,
+  u8,
+  q8_0,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq4_nl,
+  iq4_xs,
+  mxfp4,
   q8_act,  // activations quantized on the fly, 32 to a block (tensor/blocks.h: ActBlock)
 };
 
@@ -23,8 +40,8 @@ struct DTypeInfo {
   std::string_view name;  // as GGUF and the field spell it: "Q4_K", "BF16"
   int block_elems;        // elements to a block, 1 for plain types
   int block_bytes;
-  DecodeRow decode;       // to float32, exactly; null where nobody reads values of it
-  EncodeRow encode;       // null: ridge has no encoder for it
+  DecodeRow decode;  // to float32, exactly; null where nobody reads values of it
+  EncodeRow encode;  // null: ridge has no encoder for it
 };
 
 const DTypeInfo& info(DType type);

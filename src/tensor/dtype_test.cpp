@@ -1,8 +1,9 @@
+#include "tensor/dtype.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "tensor/dtype.h"
 #include "tensor/float16.h"
 
 namespace ridge {

@@ -36,7 +36,7 @@ inline std::uint16_t float_to_bf16(float f) {
   return std::uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-float f8_e4m3_to_float(std::uint8_t v);   // the "fn" variant: no infinity, 0x7f and 0xff are NaN
-std::uint8_t float_to_f8_e4m3(float f);   // saturates at 448
+float f8_e4m3_to_float(std::uint8_t v);  // the "fn" variant: no infinity, 0x7f and 0xff are NaN
+std::uint8_t float_to_f8_e4m3(float f);  // saturates at 448
 
 }  // namespace ridge

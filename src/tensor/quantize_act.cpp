@@ -68,8 +68,10 @@ __attribute__((target("avx2,fma"))) inline void block_avx2(const float* x, ActBl
 __attribute__((target(RIDGE_AVX512))) inline void block_avx512(const float* x, ActBlock& out) {
   const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
   const __m512 a = _mm512_loadu_ps(x), b = _mm512_loadu_ps(x + 16);
-  const __m512i most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(a), magnitude), _mm512_and_si512(_mm512_castps_si512(b), magnitude));
-  const Scale scale = scale_of(largest(_mm256_max_epu32(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1))));
+  const __m512i most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(a), magnitude),
+                                        _mm512_and_si512(_mm512_castps_si512(b), magnitude));
+  const Scale scale =
+      scale_of(largest(_mm256_max_epu32(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1))));
   if (scale.inverse == 0) return store_block(scale, _mm256_setzero_si256(), out);
   const __m512 inverse = _mm512_set1_ps(scale.inverse);
   const __m128i low = _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(a, inverse)));
@@ -77,14 +79,14 @@ __attribute__((target(RIDGE_AVX512))) inline void block_avx512(const float* x, A
   store_block(scale, _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), out);
 }
 
-#define RIDGE_ROW(isa, target_text)                                                                            \
-  __attribute__((target(target_text))) void row_##isa(const float* x, std::int64_t n, std::byte* blocks) {     \
-    auto* out = reinterpret_cast<ActBlock*>(blocks);                                                           \
-    for (; n >= 32; x += 32, n -= 32) block_##isa(x, *out++);                                                  \
-    if (n == 0) return;                                                                                        \
-    float last[32] = {};                                                                                       \
-    std::memcpy(last, x, std::size_t(n) * sizeof(float));                                                      \
-    block_##isa(last, *out);                                                                                   \
+#define RIDGE_ROW(isa, target_text)                                                                        \
+  __attribute__((target(target_text))) void row_##isa(const float* x, std::int64_t n, std::byte* blocks) { \
+    auto* out = reinterpret_cast<ActBlock*>(blocks);                                                       \
+    for (; n >= 32; x += 32, n -= 32) block_##isa(x, *out++);                                              \
+    if (n == 0) return;                                                                                    \
+    float last[32] = {};                                                                                   \
+    std::memcpy(last, x, std::size_t(n) * sizeof(float));                                                  \
+    block_##isa(last, *out);                                                                               \
   }
 RIDGE_ROW(avx2, "avx2,fma")
 RIDGE_ROW(avx512, RIDGE_AVX512)

@@ -29,7 +29,8 @@ void expect_same_bytes(const std::vector<float>& x) {
   for (const hw::Isa& isa : sets_here()) {
     std::vector<std::byte> got(want.size(), std::byte(0xcc));
     quantize_row(x.data(), n, got.data(), isa);
-    EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size()), 0) << n << " values, avx2 " << isa.avx2 << ", avx512 " << isa.avx512;
+    EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size()), 0)
+        << n << " values, avx2 " << isa.avx2 << ", avx512 " << isa.avx512;
   }
 }
 

@@ -7,7 +7,12 @@
 
 namespace ridge {
 
-enum class Symbol : std::uint8_t { none, tokens, sequences, rows };  // T, B, R: this step's tokens, sequences, rows wanted
+enum class Symbol : std::uint8_t {
+  none,
+  tokens,
+  sequences,
+  rows
+};  // T, B, R: this step's tokens, sequences, rows wanted
 
 struct Dim {
   std::int64_t size = 0;  // with a symbol: added to it (query_start has B + 1 entries)

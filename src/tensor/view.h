@@ -23,8 +23,8 @@ struct View {
 
   explicit operator bool() const { return data != nullptr; }
   std::int64_t dim(int i) const { return dims[i < 0 ? rank + i : i]; }
-  std::int64_t columns() const { return dim(-1); }   // elements of a row
-  std::int64_t rows() const {                        // all other dimensions together
+  std::int64_t columns() const { return dim(-1); }  // elements of a row
+  std::int64_t rows() const {                       // all other dimensions together
     std::int64_t n = 1;
     for (int i = 0; i + 1 < rank; ++i) n *= dims[i];
     return n;

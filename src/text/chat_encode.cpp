@@ -21,7 +21,8 @@ ControlStrings control_strings(const Tokenizer& tokenizer) {
   for (TokenId id = 0; id < TokenId(tokenizer.size()); ++id)
     if (tokenizer.has(id) && tokenizer.is_special(id)) list.push_back(tokenizer.token_spelling(id));
   std::erase_if(list, [](const std::string& s) { return s.empty(); });
-  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });  // longest first
+  std::sort(list.begin(), list.end(),
+            [](const auto& a, const auto& b) { return a.size() > b.size(); });  // longest first
   for (const std::string& c : list) controls.first_bytes[static_cast<unsigned char>(c[0])] = true;
   return controls;
 }
@@ -66,16 +67,19 @@ Value guard_strings(const Value& v, const ControlStrings& controls, std::size_t&
 }
 
 std::string without_guards(std::string text) {
-  for (std::size_t at = text.find(guard); at != std::string::npos; at = text.find(guard, at)) text.erase(at, guard.size());
+  for (std::size_t at = text.find(guard); at != std::string::npos; at = text.find(guard, at))
+    text.erase(at, guard.size());
   return text;
 }
 
 // The rendered text cut at its control tokens; what lies between is the template's and the messages' text.
-std::vector<TokenId> encode_between(const Tokenizer& tokenizer, std::string_view rendered, const ControlStrings& controls) {
+std::vector<TokenId> encode_between(const Tokenizer& tokenizer, std::string_view rendered,
+                                    const ControlStrings& controls) {
   std::vector<TokenId> ids;
   std::size_t begin = 0;
   auto flush = [&](std::size_t end) {
-    const std::vector<TokenId> part = tokenizer.encode(without_guards(std::string(rendered.substr(begin, end - begin))));
+    const std::vector<TokenId> part =
+        tokenizer.encode(without_guards(std::string(rendered.substr(begin, end - begin))));
     ids.insert(ids.end(), part.begin(), part.end());
   };
   for (std::size_t i = 0; i < rendered.size();) {
@@ -94,7 +98,8 @@ std::vector<TokenId> encode_between(const Tokenizer& tokenizer, std::string_view
 
 }  // namespace
 
-EncodedChat encode_chat(const Tokenizer& tokenizer, const ChatTemplates& templates, ChatRequest request, Control messages) {
+EncodedChat encode_chat(const Tokenizer& tokenizer, const ChatTemplates& templates, ChatRequest request,
+                        Control messages) {
   if (messages == Control::text) {
     const ControlStrings controls = control_strings(tokenizer);
     std::size_t found = 0;
@@ -112,7 +117,8 @@ EncodedChat encode_chat(const Tokenizer& tokenizer, const ChatTemplates& templat
 
 std::string_view named_template(std::string_view name) {
   if (name == "chatml")
-    return "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
+    return "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + "
+           "'<|im_end|>' + '\\n' }}{% endfor %}"
            "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
   return {};
 }

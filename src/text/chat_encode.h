@@ -16,7 +16,8 @@ struct EncodedChat {
 
 // Control::token lets control strings inside the messages become tokens, too. No beginning-of-sequence token is added:
 // a template that wants one has it.
-EncodedChat encode_chat(const Tokenizer& tokenizer, const ChatTemplates& templates, ChatRequest request, Control messages = Control::text);
+EncodedChat encode_chat(const Tokenizer& tokenizer, const ChatTemplates& templates, ChatRequest request,
+                        Control messages = Control::text);
 
 // Templates to use when asked for by name, for models without one: "chatml". Empty: no such name.
 std::string_view named_template(std::string_view name);

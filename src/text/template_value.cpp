@@ -122,8 +122,7 @@ const ValueMap& Value::entries() const { return *static_cast<const ValueMap*>(no
 
 namespace {
 
-template <class Number>
-void append_number(char tag, Number number, std::string& out) {
+template <class Number> void append_number(char tag, Number number, std::string& out) {
   char digits[32];
   auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
   out += tag;
@@ -135,16 +134,10 @@ void append_number(char tag, Number number, std::string& out) {
 
 bool append_map_key(const Value& key, std::string& out) {
   switch (key.kind()) {
-    case ValueKind::undefined:
-      out += 'u';
-      return true;
-    case ValueKind::none:
-      out += 'n';
-      return true;
+    case ValueKind::undefined: out += 'u'; return true;
+    case ValueKind::none: out += 'n'; return true;
     case ValueKind::boolean:
-    case ValueKind::integer:
-      append_number('i', key.as_integer(), out);
-      return true;
+    case ValueKind::integer: append_number('i', key.as_integer(), out); return true;
     case ValueKind::real: {
       double number = key.as_real();
       bool whole = number >= -9223372036854775808.0 && number < 9223372036854775808.0 && number == std::floor(number);
@@ -161,12 +154,9 @@ bool append_map_key(const Value& key, std::string& out) {
       for (const Value& item : key.items())
         if (!append_map_key(item, out)) return false;
       return true;
-    case ValueKind::object:
-      append_number('o', reinterpret_cast<std::uintptr_t>(key.node().get()), out);
-      return true;
+    case ValueKind::object: append_number('o', reinterpret_cast<std::uintptr_t>(key.node().get()), out); return true;
     case ValueKind::list:
-    case ValueKind::map:
-      return false;
+    case ValueKind::map: return false;
   }
   return false;
 }

@@ -13,9 +13,10 @@ Case plain_case(DType type, int tokens, int columns, int rows) {
 }
 
 Case int8_case(DType type, int tokens, int columns, int rows) {
-  return {fmt::format("{} x int8 {}x{} -> {}", name(type), tokens, columns, rows), {.tokens = tokens}, [=](CaseInputs& in) {
-            linear(in.program, in.activation_q8("x", {Symbol::tokens, columns}), in.weight("w", type, {rows, columns}));
-          }};
+  return {
+      fmt::format("{} x int8 {}x{} -> {}", name(type), tokens, columns, rows), {.tokens = tokens}, [=](CaseInputs& in) {
+        linear(in.program, in.activation_q8("x", {Symbol::tokens, columns}), in.weight("w", type, {rows, columns}));
+      }};
 }
 
 // Merged q, k and v, each of another type, two of them with a bias.
@@ -24,7 +25,8 @@ Case segments_case() {
             const ir::Value x = in.activation("x", {Symbol::tokens, 64});
             const ir::Value q = in.weight("q", DType::q4_1, {48, 64}), k = in.weight("k", DType::q8_0, {17, 64});
             const ir::Value v = in.weight("v", DType::f16, {33, 64});
-            const ir::Value q_bias = in.weight("q.bias", DType::f32, {48}), v_bias = in.weight("v.bias", DType::f16, {33});
+            const ir::Value q_bias = in.weight("q.bias", DType::f32, {48}),
+                            v_bias = in.weight("v.bias", DType::f16, {33});
             in.program.record(linear_op, {x, q, k, v, q_bias, {}, v_bias}, LinearParams{.segments = 3});
           }};
 }
@@ -46,7 +48,8 @@ std::vector<Case> linear_cases() {
   }
   cases.push_back(segments_case());
   for (int tokens : {1, 8}) {  // decode of one and of eight sequences
-    for (DType type : {DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k}) cases.push_back(timed(int8_case(type, tokens, 1536, 576)));
+    for (DType type : {DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k})
+      cases.push_back(timed(int8_case(type, tokens, 1536, 576)));
     cases.push_back(timed(plain_case(DType::bf16, tokens, 1536, 576)));
   }
   cases.push_back(timed(int8_case(DType::q4_1, 512, 576, 192)));  // prefill

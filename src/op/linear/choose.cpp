@@ -12,7 +12,8 @@
 namespace ridge::op {
 namespace {
 
-void add_bias(const View& bias, const View& out, std::int64_t first_row, std::int64_t last_row, std::int64_t token, std::int64_t end) {
+void add_bias(const View& bias, const View& out, std::int64_t first_row, std::int64_t last_row, std::int64_t token,
+              std::int64_t end) {
   float values[panel_rows];
   for (std::int64_t row = first_row; row < last_row; row += panel_rows) {
     const std::int64_t count = std::min<std::int64_t>(panel_rows, last_row - row);
@@ -23,14 +24,21 @@ void add_bias(const View& bias, const View& out, std::int64_t first_row, std::in
 }
 
 // Panels [first, last) of one segment times tokens [token, end).
-void multiply_segment(const ir::Bound& b, std::size_t s, LinearIsa isa, std::int64_t first, std::int64_t last, std::int64_t token, std::int64_t end) {
+void multiply_segment(const ir::Bound& b, std::size_t s, LinearIsa isa, std::int64_t first, std::int64_t last,
+                      std::int64_t token, std::int64_t end) {
   const View x = b.in[0], weight = b.in[1 + s], bias = b.in[1 + b.out.size() + s], out = b.out[s];
   if (weight.layout != Layout::panels) fail_bug("linear: a weight of {} is not packed", name(weight.dtype));
   const LinearKernels& kernels = linear_kernels(isa, weight.dtype);
-  const LinearTask task{.panels = weight.data, .rows = weight.dim(0), .columns = weight.dim(1),
-                        .x = x.row(token), .x_stride = x.row_bytes(),
-                        .out = out.row_as<float>(token), .out_stride = out.columns(),
-                        .first_panel = first, .last_panel = last, .tokens = end - token};
+  const LinearTask task{.panels = weight.data,
+                        .rows = weight.dim(0),
+                        .columns = weight.dim(1),
+                        .x = x.row(token),
+                        .x_stride = x.row_bytes(),
+                        .out = out.row_as<float>(token),
+                        .out_stride = out.columns(),
+                        .first_panel = first,
+                        .last_panel = last,
+                        .tokens = end - token};
   (x.dtype == DType::q8_act ? kernels.q8 : kernels.f32)(task);
   if (bias) add_bias(bias, out, first * panel_rows, std::min(last * panel_rows, weight.dim(0)), token, end);
 }
@@ -56,7 +64,8 @@ Cut cut(const ir::Bound& b) {
   const std::int64_t wanted = std::clamp(worth, threads, most);
   c.grain = (c.panels + wanted - 1) / wanted;
   c.ranges = (c.panels + c.grain - 1) / c.grain;
-  const std::int64_t splits = std::min((wanted + c.ranges - 1) / c.ranges, (c.tokens + least_tokens - 1) / least_tokens);
+  const std::int64_t splits =
+      std::min((wanted + c.ranges - 1) / c.ranges, (c.tokens + least_tokens - 1) / least_tokens);
   c.group = ((c.tokens + splits - 1) / splits + least_tokens - 1) / least_tokens * least_tokens;
   c.groups = (c.tokens + c.group - 1) / c.group;
   return c;
@@ -105,7 +114,8 @@ ir::KernelChoice choose_linear(const ir::Program& p, const ir::Call& c, const ir
     const DType type = p[c.in[1 + s]].dtype;
     if (weight_layout(p, c.in[1 + s], target) != Layout::panels)
       return {"linear/ref", fmt::format("a weight of {} that is not in panels", name(type)), linear_ref};
-    if (q8 && !is_block(type)) return {"linear/ref", fmt::format("{} weights take no int8 activations", name(type)), linear_ref};
+    if (q8 && !is_block(type))
+      return {"linear/ref", fmt::format("{} weights take no int8 activations", name(type)), linear_ref};
   }
   const LinearIsa isa = best_linear_isa(target.isa);
   return {fmt::format("linear/{} panels {} x {}", name(isa), types_of(p, c), q8 ? "int8" : "f32"),

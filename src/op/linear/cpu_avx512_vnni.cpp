@@ -11,11 +11,12 @@
 // After all other includes: code from elsewhere must not be compiled for this target, or the linker could give it to
 // every caller.
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))), \
+                             apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c")
-#pragma GCC diagnostic ignored "-Wuninitialized"        // of GCC 12 about its own intrinsics (GCC bug 105593)
+#pragma GCC diagnostic ignored "-Wuninitialized"  // of GCC 12 about its own intrinsics (GCC bug 105593)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
@@ -24,9 +25,11 @@
 #define RIDGE_PREFETCH 4096
 namespace ridge::op::avx512_vnni {
 namespace {
+// clang-format off
 #include "op/linear/simd_avx512.h"
-#include "op/linear/formats.h"
+#include "op/linear/formats.h"  // over these vectors
 #include "op/linear/tile.h"
+// clang-format on
 }  // namespace
 }  // namespace ridge::op::avx512_vnni
 

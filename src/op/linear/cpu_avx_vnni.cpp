@@ -22,9 +22,11 @@
 #define RIDGE_PREFETCH 4096
 namespace ridge::op::avx_vnni {
 namespace {
+// clang-format off
 #include "op/linear/simd_avx2.h"
-#include "op/linear/formats.h"
+#include "op/linear/formats.h"  // over these vectors
 #include "op/linear/tile.h"
+// clang-format on
 }  // namespace
 }  // namespace ridge::op::avx_vnni
 

@@ -14,9 +14,11 @@
 #define RIDGE_PREFETCH 4096
 namespace ridge::op::scalar {
 namespace {
+// clang-format off
 #include "op/linear/simd_scalar.h"
-#include "op/linear/formats.h"
+#include "op/linear/formats.h"  // over these vectors
 #include "op/linear/tile.h"
+// clang-format on
 
 template <class W> void decode_row(const std::byte* panel, int row, std::int64_t columns, float* values) {
   constexpr const PanelLayout& l = W::layout;

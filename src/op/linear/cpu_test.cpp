@@ -27,7 +27,10 @@ std::vector<LinearIsa> isas_here() {
 // Where a block holds half floats, or (MXFP4) an exponent: random bytes there would be infinities.
 std::vector<int> half_offsets(DType type) {
   switch (type) {
-    case DType::q4_1: case DType::q5_1: case DType::q4_k: case DType::q5_k: return {0, 2};
+    case DType::q4_1:
+    case DType::q5_1:
+    case DType::q4_k:
+    case DType::q5_k: return {0, 2};
     case DType::q2_k: return {80, 82};
     case DType::q3_k: return {108};
     case DType::q6_k: return {208};
@@ -65,7 +68,8 @@ Weights make_weights(DType type, std::int64_t rows, std::int64_t columns, std::m
     }
   }
   w.values.resize(std::size_t(rows * columns));
-  for (std::int64_t r = 0; r < rows; ++r) t.decode(&w.file[std::size_t(r * row_bytes(type, columns))], &w.values[std::size_t(r * columns)], columns);
+  for (std::int64_t r = 0; r < rows; ++r)
+    t.decode(&w.file[std::size_t(r * row_bytes(type, columns))], &w.values[std::size_t(r * columns)], columns);
   w.panels.resize(std::size_t(packed_bytes(type, rows, columns)));
   const Matrix m{w.file.data(), type, rows, columns};
   for (std::int64_t panel = panel_count(rows); panel-- > 0;) pack_panels(m, panel, panel + 1, w.panels.data());
@@ -100,9 +104,16 @@ struct Part {  // what is computed in one call
 void multiply(LinearIsa isa, const Weights& w, const Activations& x, const Part& part, std::vector<float>& out) {
   const std::int64_t stride = row_bytes(x.type, x.columns);
   const LinearKernels& kernels = linear_kernels(isa, w.type);
-  (x.type == DType::q8_act ? kernels.q8 : kernels.f32)({.panels = w.panels.data(), .rows = w.rows, .columns = w.columns,
-      .x = x.bytes.data() + part.token * stride, .x_stride = stride, .out = out.data() + part.token * w.rows, .out_stride = w.rows,
-      .first_panel = part.first_panel, .last_panel = part.last_panel, .tokens = part.end - part.token});
+  (x.type == DType::q8_act ? kernels.q8 : kernels.f32)({.panels = w.panels.data(),
+                                                        .rows = w.rows,
+                                                        .columns = w.columns,
+                                                        .x = x.bytes.data() + part.token * stride,
+                                                        .x_stride = stride,
+                                                        .out = out.data() + part.token * w.rows,
+                                                        .out_stride = w.rows,
+                                                        .first_panel = part.first_panel,
+                                                        .last_panel = part.last_panel,
+                                                        .tokens = part.end - part.token});
 }
 
 std::vector<float> multiply(LinearIsa isa, const Weights& w, const Activations& x) {
@@ -118,7 +129,8 @@ double worst_error(const Weights& w, const Activations& x, const std::vector<flo
     for (std::int64_t n = 0; n < w.rows; ++n) {
       double sum = 0, magnitude = 1e-30;
       for (std::int64_t k = 0; k < w.columns; ++k) {
-        const double product = double(w.values[std::size_t(n * w.columns + k)]) * x.values[std::size_t(t * w.columns + k)];
+        const double product =
+            double(w.values[std::size_t(n * w.columns + k)]) * x.values[std::size_t(t * w.columns + k)];
         sum += product, magnitude += std::fabs(product);
       }
       const double error = std::fabs(out[std::size_t(t * w.rows + n)] - sum) / magnitude;
@@ -133,7 +145,8 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 
 std::vector<std::int64_t> column_counts(DType type) {
   if (!is_block(type)) return {1, 2, 33, 96};
-  return info(type).block_elems == 32 ? std::vector<std::int64_t>{7, 32, 33, 96, 350} : std::vector<std::int64_t>{40, 256, 300, 512};
+  return info(type).block_elems == 32 ? std::vector<std::int64_t>{7, 32, 33, 96, 350}
+                                      : std::vector<std::int64_t>{40, 256, 300, 512};
 }
 
 template <class F> void for_each_type(F f) {
@@ -177,7 +190,10 @@ TEST(linear_kernels, parts_of_the_work_give_the_same_as_the_whole) {
           std::vector<float> out(whole.size(), NAN);
           for (std::int64_t token = 0; token < 41; token += step)
             for (std::int64_t panel = 0; panel < 5; panel += 1 + step % 3)
-              multiply(isa, w, x, {panel, std::min<std::int64_t>(panel + 1 + step % 3, 5), token, std::min<std::int64_t>(token + step, 41)}, out);
+              multiply(isa, w, x,
+                       {panel, std::min<std::int64_t>(panel + 1 + step % 3, 5), token,
+                        std::min<std::int64_t>(token + step, 41)},
+                       out);
           EXPECT_TRUE(same(whole, out)) << "tokens by " << step;
         }
       }
@@ -193,7 +209,9 @@ TEST(linear_panels, rows_decode_as_in_the_file) {
       std::vector<float> row(static_cast<std::size_t>(columns));
       for (std::int64_t r = 0; r < w.rows; ++r) {
         decode_panel_row(w.panels.data(), type, columns, r, row.data());
-        for (std::int64_t k = 0; k < columns; ++k) ASSERT_EQ(row[std::size_t(k)], w.values[std::size_t(r * columns + k)]) << name(type) << " row " << r << " column " << k;
+        for (std::int64_t k = 0; k < columns; ++k)
+          ASSERT_EQ(row[std::size_t(k)], w.values[std::size_t(r * columns + k)])
+              << name(type) << " row " << r << " column " << k;
       }
     }
   });

@@ -2,7 +2,7 @@
 // simd_*.h that was included before. A weight is scale * code + shift, for each half of the 32 columns of a part where
 // the format has scales of 16, else for all of them.
 template <int Halves> struct Part {
-  I code[8];       // group g of the 32 columns
+  I code[8];  // group g of the 32 columns
   F scale[Halves];
   F shift[Halves];  // of formats with minimums; others have -offset * scale
 };
@@ -34,7 +34,7 @@ template <int Low> RIDGE_INLINE void unpack_low(const std::byte* p, I* code) {
 
 // Adds the high bits above the `Low` low ones.
 template <int Low, int High, int G> RIDGE_INLINE I high_of(I v) {
-  return bit_and(shift<Low - High * (High == 1 ? G : G % 4)>(v), every_byte(((1 << High) - 1) << Low));
+  return bit_and(shift<Low - High*(High == 1 ? G : G % 4)>(v), every_byte(((1 << High) - 1) << Low));
 }
 template <int Low, int High> RIDGE_INLINE void unpack_high(const std::byte* p, I* code) {
   if constexpr (High > 0) {
@@ -53,20 +53,24 @@ template <int Low, int High> RIDGE_INLINE void unpack_high(const std::byte* p, I
 // What a format says about itself beside its layout; `header` and `side` point at this vector's lanes.
 template <const PanelLayout& L> struct Format {
   static constexpr const PanelLayout& layout = L;
-  static constexpr int halves = 1;           // scales per 32 columns
+  static constexpr int halves = 1;  // scales per 32 columns
   static constexpr int max_code = (1 << (L.low_bits + L.high_bits)) - 1;
-  static constexpr int offset = L.offset;    // subtracted from the code; 0 where `has_minimum`
+  static constexpr int offset = L.offset;  // subtracted from the code; 0 where `has_minimum`
   static constexpr bool has_minimum = false;
-  RIDGE_INLINE static void map(I*) {}                     // codes that are indices become values
+  RIDGE_INLINE static void map(I*) {}  // codes that are indices become values
 };
 
 RIDGE_INLINE F second_half(const std::byte* header) { return load_f16(header + 2 * panel_rows); }
 
 struct Q8_0 : Format<q8_0_layout> {
-  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) {
+    scale[0] = load_f16(header);
+  }
 };
 struct Q4_0 : Format<q4_0_layout> {
-  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) {
+    scale[0] = load_f16(header);
+  }
 };
 struct Q4_1 : Format<q4_1_layout> {
   static constexpr bool has_minimum = true;
@@ -76,7 +80,9 @@ struct Q4_1 : Format<q4_1_layout> {
   }
 };
 struct Q5_0 : Format<q5_0_layout> {
-  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) {
+    scale[0] = load_f16(header);
+  }
 };
 struct Q5_1 : Format<q5_1_layout> {
   static constexpr bool has_minimum = true;
@@ -135,7 +141,9 @@ template <const PanelLayout& L> struct Iq4 : Format<L> {
   }
 };
 struct IQ4_NL : Iq4<iq4_nl_layout> {
-  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) { scale[0] = load_f16(header); }
+  RIDGE_INLINE static void scales(const std::byte* header, const std::byte*, F* scale, F*) {
+    scale[0] = load_f16(header);
+  }
 };
 struct IQ4_XS : Iq4<iq4_xs_layout> {
   RIDGE_INLINE static void scales(const std::byte* header, const std::byte* side, F* scale, F*) {
@@ -148,7 +156,8 @@ struct MXFP4 : Format<mxfp4_layout> {
 #pragma GCC unroll 8
     for (int g = 0; g < 8; ++g) code[g] = lookup(mxfp4_codes.code, code[g]);
   }
-  RIDGE_INLINE static void scales(const std::byte*, const std::byte* side, F* scale, F*) {  // 2^(e - 128); the values are doubled
+  // 2^(e - 128): the values are doubled
+  RIDGE_INLINE static void scales(const std::byte*, const std::byte* side, F* scale, F*) {
     const I e = load_u8(side);
     const I normal = shift_int<23>(sub_int(e, every_int(1)));
     const I small = select_equal(e, every_int(1), every_int(0x00400000), normal);

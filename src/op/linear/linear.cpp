@@ -50,7 +50,8 @@ std::string describe(const ir::Params& params) {
 
 }  // namespace
 
-const ir::OpInfo linear_op{.name = "linear", .infer = infer, .cost = cost, .choose = choose_linear, .describe = describe};
+const ir::OpInfo linear_op{
+    .name = "linear", .infer = infer, .cost = cost, .choose = choose_linear, .describe = describe};
 
 ir::Value linear(ir::Program& p, ir::Value x, ir::Value weight, ir::Value bias) {
   return p.record(linear_op, {x, weight, bias}, LinearParams{})[0];

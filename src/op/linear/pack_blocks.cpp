@@ -11,10 +11,10 @@ namespace {
 // One row's part of a unit, as 4-byte lanes of the panel's vectors (op/linear/panel.h). What a layout has no place for
 // stays unset.
 struct RowUnit {
-  std::uint32_t low[8][8];   // [part][vector]
+  std::uint32_t low[8][8];  // [part][vector]
   std::uint32_t high[8][2];
   std::uint16_t half[2];
-  std::uint8_t side[2][8];   // [which][part]
+  std::uint8_t side[2][8];  // [which][part]
 };
 
 // 32 consecutive bytes, 4 to a word, so that each step below works on 4 codes at once.
@@ -150,7 +150,8 @@ template <const PanelLayout& L> void put_unit(const RowUnit& u, int row, std::by
   }
 }
 
-template <const PanelLayout& L, class Block> void pack(const std::byte* rows, std::int64_t row_size, int count, std::byte* panel) {
+template <const PanelLayout& L, class Block>
+void pack(const std::byte* rows, std::int64_t row_size, int count, std::byte* panel) {
   const std::int64_t units = row_size / std::int64_t(sizeof(Block));
   const bool aligned = reinterpret_cast<std::uintptr_t>(rows) % alignof(Block) == 0;  // files may put a tensor anywhere
   if (count < panel_rows) std::memset(panel, 0, std::size_t(units * L.unit_bytes()));

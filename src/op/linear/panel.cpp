@@ -9,19 +9,20 @@
 namespace ridge::op {
 namespace {
 
-
 // 16 rows of `size` bytes an element become columns of 16.
 template <class Bits> void pack_plain_panel(const std::byte* rows, std::int64_t columns, int count, std::byte* to) {
   if (count < panel_rows) std::memset(to, 0, std::size_t(columns) * panel_rows * sizeof(Bits));
   for (int r = 0; r < count; ++r)
     for (std::int64_t k = 0; k < columns; ++k)
-      std::memcpy(to + (k * panel_rows + r) * std::int64_t(sizeof(Bits)), rows + (r * columns + k) * std::int64_t(sizeof(Bits)), sizeof(Bits));
+      std::memcpy(to + (k * panel_rows + r) * std::int64_t(sizeof(Bits)),
+                  rows + (r * columns + k) * std::int64_t(sizeof(Bits)), sizeof(Bits));
 }
 
 }  // namespace
 
 bool has_panels(DType type) {
-  return type == DType::f32 || type == DType::f16 || type == DType::bf16 || type == DType::f8_e4m3 || block_packer(type) != nullptr;
+  return type == DType::f32 || type == DType::f16 || type == DType::bf16 || type == DType::f8_e4m3 ||
+         block_packer(type) != nullptr;
 }
 
 std::int64_t panel_count(std::int64_t rows) { return (rows + panel_rows - 1) / panel_rows; }

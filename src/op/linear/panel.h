@@ -33,12 +33,12 @@ inline constexpr int panel_rows = 16;
 
 struct PanelLayout {
   DType dtype;
-  int columns;    // of a unit
-  int halves;     // half floats per row in the header
+  int columns;  // of a unit
+  int halves;   // half floats per row in the header
   int low_bits;
   int high_bits;
-  int side;       // bytes per row and 32 columns
-  int offset;     // the code that stands for zero
+  int side;    // bytes per row and 32 columns
+  int offset;  // the code that stands for zero
 
   constexpr int parts() const { return columns / 32; }  // of 32 columns, in a unit
   constexpr int header_bytes() const { return 2 * panel_rows * halves; }
@@ -54,11 +54,11 @@ inline constexpr PanelLayout q4_0_layout{DType::q4_0, 32, 1, 4, 0, 0, 8};
 inline constexpr PanelLayout q4_1_layout{DType::q4_1, 32, 2, 4, 0, 0, 0};
 inline constexpr PanelLayout q5_0_layout{DType::q5_0, 32, 1, 4, 1, 0, 16};
 inline constexpr PanelLayout q5_1_layout{DType::q5_1, 32, 2, 4, 1, 0, 0};
-inline constexpr PanelLayout q2_k_layout{DType::q2_k, 256, 2, 2, 0, 2, 0};    // side: scale | min << 4 of each half
-inline constexpr PanelLayout q3_k_layout{DType::q3_k, 256, 1, 2, 1, 2, 4};    // side: signed scale of each half
-inline constexpr PanelLayout q4_k_layout{DType::q4_k, 256, 2, 4, 0, 2, 0};    // side: scale, minimum
-inline constexpr PanelLayout q5_k_layout{DType::q5_k, 256, 2, 4, 1, 2, 0};    // side: scale, minimum
-inline constexpr PanelLayout q6_k_layout{DType::q6_k, 256, 1, 4, 2, 2, 32};   // side: signed scale of each half
+inline constexpr PanelLayout q2_k_layout{DType::q2_k, 256, 2, 2, 0, 2, 0};      // side: scale | min << 4 of each half
+inline constexpr PanelLayout q3_k_layout{DType::q3_k, 256, 1, 2, 1, 2, 4};      // side: signed scale of each half
+inline constexpr PanelLayout q4_k_layout{DType::q4_k, 256, 2, 4, 0, 2, 0};      // side: scale, minimum
+inline constexpr PanelLayout q5_k_layout{DType::q5_k, 256, 2, 4, 1, 2, 0};      // side: scale, minimum
+inline constexpr PanelLayout q6_k_layout{DType::q6_k, 256, 1, 4, 2, 2, 32};     // side: signed scale of each half
 inline constexpr PanelLayout iq4_nl_layout{DType::iq4_nl, 32, 1, 4, 0, 0, 0};   // codes are indices into a table
 inline constexpr PanelLayout iq4_xs_layout{DType::iq4_xs, 256, 1, 4, 0, 1, 0};  // side: signed scale
 inline constexpr PanelLayout mxfp4_layout{DType::mxfp4, 32, 0, 4, 0, 1, 0};     // side: exponent, as in the file

@@ -19,7 +19,8 @@ RIDGE_INLINE I lookup(const std::int8_t (&table)[16], I index) {
   return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), index);
 }
 template <int B> RIDGE_INLINE F byte_to_float(I v) {
-  const I low = B == 3 ? _mm512_srli_epi32(v, 24) : _mm512_and_si512(_mm512_srli_epi32(v, 8 * B), _mm512_set1_epi32(255));
+  const I low =
+      B == 3 ? _mm512_srli_epi32(v, 24) : _mm512_and_si512(_mm512_srli_epi32(v, 8 * B), _mm512_set1_epi32(255));
   return _mm512_cvtepi32_ps(low);
 }
 
@@ -29,8 +30,12 @@ RIDGE_INLINE F mul(F a, F b) { return _mm512_mul_ps(a, b); }
 RIDGE_INLINE F add(F a, F b) { return _mm512_add_ps(a, b); }
 RIDGE_INLINE F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
 RIDGE_INLINE F to_float(I v) { return _mm512_cvtepi32_ps(v); }
-RIDGE_INLINE I load_u8(const std::byte* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
-RIDGE_INLINE I load_i8(const std::byte* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+RIDGE_INLINE I load_u8(const std::byte* p) {
+  return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+RIDGE_INLINE I load_i8(const std::byte* p) {
+  return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
 RIDGE_INLINE I every_int(int v) { return _mm512_set1_epi32(v); }
 template <int N> RIDGE_INLINE I shift_int(I a) {
   if constexpr (N >= 0) return _mm512_slli_epi32(a, N);
@@ -40,12 +45,17 @@ RIDGE_INLINE I sub_int(I a, I b) { return _mm512_sub_epi32(a, b); }
 RIDGE_INLINE I max_int(I a, I b) { return _mm512_max_epi32(a, b); }
 RIDGE_INLINE I as_int(F v) { return _mm512_castps_si512(v); }
 RIDGE_INLINE F as_float(I v) { return _mm512_castsi512_ps(v); }
-RIDGE_INLINE I select_equal(I a, I b, I equal, I other) { return _mm512_mask_mov_epi32(other, _mm512_cmpeq_epi32_mask(a, b), equal); }
+RIDGE_INLINE I select_equal(I a, I b, I equal, I other) {
+  return _mm512_mask_mov_epi32(other, _mm512_cmpeq_epi32_mask(a, b), equal);
+}
 
 RIDGE_INLINE F load_f32(const std::byte* p) { return _mm512_loadu_ps(p); }
-RIDGE_INLINE F load_f16(const std::byte* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
+RIDGE_INLINE F load_f16(const std::byte* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
 RIDGE_INLINE F load_bf16(const std::byte* p) {
-  return as_float(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16));
+  return as_float(
+      _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16));
 }
 
 RIDGE_INLINE I every_pair(const std::int16_t* p) {
@@ -88,7 +98,8 @@ template <int Max, int Groups> RIDGE_INLINE I dot(I start, const I* codes, const
   for (int g = 0; g < Groups; g += run) {
     I part = _mm512_maddubs_epi16(codes[g], every_four(x + 4 * g));
 #pragma GCC unroll 8
-    for (int i = 1; i < run; ++i) part = _mm512_add_epi16(part, _mm512_maddubs_epi16(codes[g + i], every_four(x + 4 * (g + i))));
+    for (int i = 1; i < run; ++i)
+      part = _mm512_add_epi16(part, _mm512_maddubs_epi16(codes[g + i], every_four(x + 4 * (g + i))));
     sum = _mm512_add_epi32(sum, _mm512_madd_epi16(part, ones));
   }
   return sum;

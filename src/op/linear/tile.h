@@ -135,7 +135,8 @@ template <int T> struct Tail {  // the last columns of each row, filled up with 
   }
 };
 
-template <int R, int T> RIDGE_INLINE void store_halves(const LinearTask& task, const Place& at, const F (&even)[R][T], const F (&odd)[R][T]) {
+template <int R, int T>
+RIDGE_INLINE void store_halves(const LinearTask& task, const Place& at, const F (&even)[R][T], const F (&odd)[R][T]) {
   F sum[R][T];
 #pragma GCC unroll 2
   for (int r = 0; r < R; ++r)
@@ -192,7 +193,8 @@ template <class W, int R, int T> RIDGE_INLINE void plain_tile(const LinearTask& 
 // ---- walks ----
 
 enum class Kind { q8, f32, plain };
-// All rows of a panel times T tokens. With few tokens the whole panel goes at once, so that its lines stream by in order.
+// All rows of a panel times T tokens. With few tokens the whole panel goes at once, so that its lines stream by in
+// order.
 template <class W, Kind K, int T> RIDGE_INLINE void panel_tile(const LinearTask& task, Place at) {
   constexpr int all = panel_rows / lanes, R = T <= 2 && all <= 2 ? all : 1;
   for (at.lane = 0; at.lane < panel_rows; at.lane += R * lanes) {
@@ -210,7 +212,8 @@ template <class W, Kind K, int T> RIDGE_INLINE void panel_tokens(const LinearTas
 // Tokens go in groups whose activations stay in the second-level cache while all panels pass.
 template <class W, Kind K> void multiply(const LinearTask& task) {
   constexpr int tile = RIDGE_TILE_TOKENS;
-  const std::int64_t fit = (std::int64_t(384) << 10) / task.x_stride / tile * tile, group = std::max<std::int64_t>(fit, tile);
+  const std::int64_t fit = (std::int64_t(384) << 10) / task.x_stride / tile * tile,
+                     group = std::max<std::int64_t>(fit, tile);
   for (std::int64_t first = 0; first < task.tokens; first += group)
     for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel)
       panel_tokens<W, K, tile>(task, {panel, 0, first}, std::min(first + group, task.tokens));
@@ -219,13 +222,26 @@ template <class W, Kind K> void multiply(const LinearTask& task) {
 template <class W> constexpr LinearKernels block_kernels() {
   return {W::layout.dtype, multiply<W, Kind::q8>, multiply<W, Kind::f32>};
 }
-template <class W> constexpr LinearKernels plain_kernels(DType type) { return {type, nullptr, multiply<W, Kind::plain>}; }
+template <class W> constexpr LinearKernels plain_kernels(DType type) {
+  return {type, nullptr, multiply<W, Kind::plain>};
+}
 
 constexpr LinearKernels kernels[] = {
-    plain_kernels<F32>(DType::f32),   plain_kernels<F16>(DType::f16), plain_kernels<BF16>(DType::bf16),
-    plain_kernels<F8>(DType::f8_e4m3), block_kernels<Q8_0>(),          block_kernels<Q4_0>(),
-    block_kernels<Q4_1>(),            block_kernels<Q5_0>(),          block_kernels<Q5_1>(),
-    block_kernels<Q2_K>(),            block_kernels<Q3_K>(),          block_kernels<Q4_K>(),
-    block_kernels<Q5_K>(),            block_kernels<Q6_K>(),          block_kernels<IQ4_NL>(),
-    block_kernels<IQ4_XS>(),          block_kernels<MXFP4>(),
+    plain_kernels<F32>(DType::f32),
+    plain_kernels<F16>(DType::f16),
+    plain_kernels<BF16>(DType::bf16),
+    plain_kernels<F8>(DType::f8_e4m3),
+    block_kernels<Q8_0>(),
+    block_kernels<Q4_0>(),
+    block_kernels<Q4_1>(),
+    block_kernels<Q5_0>(),
+    block_kernels<Q5_1>(),
+    block_kernels<Q2_K>(),
+    block_kernels<Q3_K>(),
+    block_kernels<Q4_K>(),
+    block_kernels<Q5_K>(),
+    block_kernels<Q6_K>(),
+    block_kernels<IQ4_NL>(),
+    block_kernels<IQ4_XS>(),
+    block_kernels<MXFP4>(),
 };
