@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -63,6 +64,7 @@ int dispatch(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   ridge::catch_interrupts();
+  std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails, and can be told
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const std::string verb = arguments.empty() ? "" : arguments[0];
   try {

@@ -68,6 +68,12 @@ const GgmlType* ggml_type_of(DType type) {
   return nullptr;
 }
 
+const GgmlType* ggml_type_named(std::string_view name) {
+  for (const GgmlType& t : table)
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
 std::string ggml_type_name(std::uint32_t id) {
   const GgmlType* known = ggml_type(id);
   return known ? known->name : fmt::format("type {}", id);

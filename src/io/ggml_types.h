@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tensor/dtype.h"
 
@@ -16,8 +17,9 @@ struct GgmlType {
   std::optional<DType> dtype;  // empty: ridge has no such format
 };
 
-const GgmlType* ggml_type(std::uint32_t id);   // null: ggml has no such type either
-const GgmlType* ggml_type_of(DType type);      // null: GGUF cannot hold it
+const GgmlType* ggml_type(std::uint32_t id);  // null: ggml has no such type either
+const GgmlType* ggml_type_of(DType type);     // null: GGUF cannot hold it
+const GgmlType* ggml_type_named(std::string_view name);
 std::string ggml_type_name(std::uint32_t id);  // "Q4_K", or "type 77" for one that nobody knows
 
 }  // namespace ridge::io

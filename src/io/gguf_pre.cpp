@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -112,7 +114,40 @@ std::string accepted_names() {
   return names;
 }
 
+// What is left out of a comparison: a space put before the text has its own key, and the last step spells bytes in
+// every byte-level tokenizer.
+std::span<const PreTokenizerStep> core(const std::vector<PreTokenizerStep>& steps) {
+  std::span<const PreTokenizerStep> part(steps);
+  if (!part.empty() && part.front().kind == Kind::prefix_space) part = part.subspan(1);
+  if (!part.empty() && part.back().kind == Kind::spell_bytes) part = part.first(part.size() - 1);
+  return part;
+}
+
+bool same(const PreTokenizerStep& a, const PreTokenizerStep& b) {
+  return a.kind == b.kind && a.pattern == b.pattern && a.behavior == b.behavior && a.invert == b.invert &&
+         a.prepend == b.prepend && a.length == b.length;
+}
+
+bool same_steps(const text::TokenizerSpec& a, const text::TokenizerSpec& b) {
+  const auto same_kind = [](const text::NormalizerStep& x, const text::NormalizerStep& y) { return x.kind == y.kind; };
+  const auto x = core(a.pre_tokenizer), y = core(b.pre_tokenizer);
+  return a.ignore_merges == b.ignore_merges && std::equal(x.begin(), x.end(), y.begin(), y.end(), same) &&
+         std::equal(a.normalizer.begin(), a.normalizer.end(), b.normalizer.begin(), b.normalizer.end(), same_kind);
+}
+
 }  // namespace
+
+std::optional<std::string_view> gguf_pre_of(const text::TokenizerSpec& spec) {
+  const auto is = [&](std::string_view name) {
+    text::TokenizerSpec steps;
+    apply_gguf_pre(name, steps);
+    return same_steps(steps, spec);
+  };
+  for (const Family& f : families)
+    if (is(f.name)) return f.name;
+  if (is("falcon")) return "falcon";
+  return std::nullopt;
+}
 
 bool apply_gguf_pre(std::string_view name, text::TokenizerSpec& spec) {
   if (name == "falcon") {

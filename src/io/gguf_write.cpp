@@ -31,6 +31,10 @@ void GgufPairs::put_u64(std::string_view k, std::uint64_t v) { key(k, GgufType::
 void GgufPairs::put_f32(std::string_view k, float v) { key(k, GgufType::f32), raw(v); }
 void GgufPairs::put_bool(std::string_view k, bool v) { key(k, GgufType::boolean), raw(std::uint8_t(v)); }
 void GgufPairs::put_string(std::string_view k, std::string_view v) { key(k, GgufType::string), string(v); }
+void GgufPairs::put_bools(std::string_view k, const std::vector<bool>& v) {
+  array(k, GgufType::boolean, v.size());
+  for (bool b : v) raw(std::uint8_t(b));
+}
 void GgufPairs::put_i32s(std::string_view k, std::span<const std::int32_t> v) {
   array(k, GgufType::i32, v.size());
   for (std::int32_t n : v) raw(n);
@@ -55,6 +59,8 @@ void GgufPairs::put(const GgufValue& v) {
 
 namespace {
 
+const GgmlType* type_of(const TensorSpec& t) { return t.foreign ? t.foreign : ggml_type_of(t.dtype); }
+
 // A tensor's entry in the list, by the same encoding as the pairs.
 void list_tensor(std::string& out, const TensorSpec& t, std::uint64_t offset) {
   const auto raw = [&](auto v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); };
@@ -62,17 +68,18 @@ void list_tensor(std::string& out, const TensorSpec& t, std::uint64_t offset) {
   out += t.name;
   raw(std::uint32_t(t.shape.size()));
   for (auto dim = t.shape.rbegin(); dim != t.shape.rend(); ++dim) raw(std::uint64_t(*dim));  // innermost first
-  raw(ggml_type_of(t.dtype)->id);
+  raw(type_of(t)->id);
   raw(offset);
 }
 
 void check_spec(const TensorSpec& t, const std::string& file) {
-  if (!ggml_type_of(t.dtype)) fail_input("{}: GGUF cannot hold {} (tensor {})", file, name(t.dtype), quote(t.name));
+  const GgmlType* type = type_of(t);
+  if (!type) fail_input("{}: GGUF cannot hold {} (tensor {})", file, name(t.dtype), quote(t.name));
   if (t.shape.empty() || t.shape.size() > 4)
     fail_input("{}: tensor {} has {} dimensions; GGUF holds 1 to 4", file, quote(t.name), t.shape.size());
-  if (t.shape.back() % info(t.dtype).block_elems != 0)
+  if (t.shape.back() % type->block_elems != 0)
     fail_input("{}: tensor {} has rows of {} elements; {} needs a multiple of {}", file, quote(t.name), t.shape.back(),
-               name(t.dtype), info(t.dtype).block_elems);
+               type->name, type->block_elems);
 }
 
 std::uint64_t aligned(std::uint64_t n, std::uint64_t alignment) { return (n + alignment - 1) / alignment * alignment; }

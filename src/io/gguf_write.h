@@ -25,6 +25,7 @@ class GgufPairs {
   void put_f32(std::string_view key, float v);
   void put_bool(std::string_view key, bool v);
   void put_string(std::string_view key, std::string_view v);
+  void put_bools(std::string_view key, const std::vector<bool>& v);
   void put_i32s(std::string_view key, std::span<const std::int32_t> v);
   void put_u32s(std::string_view key, std::span<const std::uint32_t> v);
   void put_f32s(std::string_view key, std::span<const float> v);

@@ -175,6 +175,8 @@ std::span<const std::byte> ModelFiles::bytes(const TensorEntry& t) const {
 
 void ModelFiles::release(const TensorEntry& t) const { mapping(t).release(bytes(t)); }
 
+void ModelFiles::release(const TensorEntry& t, std::span<const std::byte> part) const { mapping(t).release(part); }
+
 void ModelFiles::release_all() const {
   for (const GgufPart& part : gguf_parts_) part.file.release(part.file.bytes());
   for (const SafetensorsPart& part : safetensors_parts_) part.file.release(part.file.bytes());

@@ -56,8 +56,9 @@ class ModelFiles {
   // size is not known, or when the file has shrunk.
   std::span<const std::byte> bytes(const TensorEntry& tensor) const;
   void release(const TensorEntry& tensor) const;  // its pages need not stay in memory (MappedFile::release)
-  void release_all() const;                       // headers, vocabulary and all: for the end of loading
-  std::uint64_t file_bytes() const;               // of all weight files together
+  void release(const TensorEntry& tensor, std::span<const std::byte> part) const;  // those of a part of its bytes
+  void release_all() const;          // headers, vocabulary and all: for the end of loading
+  std::uint64_t file_bytes() const;  // of all weight files together
 
  private:
   void take_gguf(GgufFile model);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "io/ggml_types.h"
 #include "io/quote.h"
 
 namespace ridge::io {
@@ -11,8 +12,11 @@ namespace ridge::io {
 std::uint64_t stored_bytes(const TensorSpec& tensor) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const std::int64_t columns = tensor.shape.empty() ? 1 : tensor.shape.back();
-  if (columns < 0 || columns > most / 64) fail_input("tensor {} has a row of {} elements", quote(tensor.name), columns);
-  std::int64_t bytes = row_bytes(tensor.dtype, columns);
+  if (columns < 0 || columns > most / 512)
+    fail_input("tensor {} has a row of {} elements", quote(tensor.name), columns);
+  const GgmlType* foreign = tensor.foreign;
+  std::int64_t bytes = foreign ? (columns + foreign->block_elems - 1) / foreign->block_elems * foreign->block_bytes
+                               : row_bytes(tensor.dtype, columns);
   for (std::size_t i = 0; i + 1 < tensor.shape.size(); ++i) {
     const std::int64_t n = tensor.shape[i];
     if (n < 0 || (n > 0 && bytes > most / n)) fail_input("tensor {} has more than 2^63 bytes", quote(tensor.name));
@@ -30,8 +34,9 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::vec
   if (!metadata.empty()) text += fmt::format("\"__metadata__\":{}", nlohmann::json(metadata).dump());
   std::uint64_t at = 0;
   for (const TensorSpec& t : tensors) {
-    if (is_block(t.dtype))
-      fail_input("{}: safetensors cannot hold {} ({})", path.string(), name(t.dtype), quote(t.name));
+    if (t.foreign || is_block(t.dtype))
+      fail_input("{}: safetensors cannot hold {} ({})", path.string(), t.foreign ? t.foreign->name : name(t.dtype),
+                 quote(t.name));
     const std::uint64_t end = at + stored_bytes(t);
     text += fmt::format("{}{}:{{\"dtype\":{},\"shape\":{},\"data_offsets\":[{},{}]}}", text.size() > 1 ? "," : "",
                         string(t.name), string(name(t.dtype)), nlohmann::json(t.shape).dump(), at, end);

@@ -13,10 +13,13 @@
 
 namespace ridge::io {
 
+struct GgmlType;
+
 struct TensorSpec {  // a tensor to be written
   std::string name;
   DType dtype;
-  std::vector<std::int64_t> shape;  // outermost first
+  std::vector<std::int64_t> shape;    // outermost first
+  const GgmlType* foreign = nullptr;  // GGUF alone: a type that ridge has no DType for, then `dtype` does not count
 };
 
 // Bytes of the tensor as stored: rows of whole blocks. Fails (input) on a size that does not fit 63 bits.

@@ -15,4 +15,8 @@ struct SentencePieceSpaces {
 
 void add_sentencepiece_steps(const SentencePieceSpaces& spaces, text::TokenizerSpec& spec);
 
+// The way back, from any of the forms in which such tokenizers are written. Fails (input), naming spec.source, where
+// the steps do something else.
+SentencePieceSpaces spaces_of(const text::TokenizerSpec& spec);
+
 }  // namespace ridge::io

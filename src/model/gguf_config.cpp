@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "model/rope_frequencies.h"
 
 namespace ridge::model {
 namespace {
@@ -70,17 +71,23 @@ RopeScaling read_scaling(const Keys& k, const Config& c) {
     k.fail("rope.scaling.type", fmt::format("is '{}'; supported are none, linear, yarn, longrope", type));
   if (s.kind == RopeScaling::Kind::linear || s.kind == RopeScaling::Kind::yarn) {
     if (!(s.factor > 0)) k.fail("rope.scaling.factor", fmt::format("is {}; accepted is more than 0", s.factor));
-    if (s.attention_factor != 0 && s.attention_factor != 1)
-      k.fail("rope.scaling.attn_factor", "goes with longrope only");
-    s.attention_factor = 0;
+    if (s.kind == RopeScaling::Kind::linear && s.attention_factor != 0 && s.attention_factor != 1)
+      k.fail("rope.scaling.attn_factor", "does not go with linear scaling");
+    s.attention_factor *= s.kind == RopeScaling::Kind::yarn ? yarn_usual_factor(s) : 0;  // it comes on top of that
   }
   if (s.kind == RopeScaling::Kind::yarn && s.original_context == 0)
     s.original_context = std::int64_t(double(c.context) / s.factor);
   return s;
 }
 
-// Which layers have the window, where not all of them do: a list, or a period whose last layer sees all.
-std::vector<bool> windowed_layers(const Keys& k, const Config& c, std::int64_t period) {
+std::vector<bool> periodic(std::int64_t layers, std::int64_t period) {  // the last layer of each period sees all
+  std::vector<bool> list;
+  for (std::int64_t l = 0; l < layers; ++l) list.push_back(l % period + 1 < period);
+  return list;
+}
+
+// Which layers have the window, where not all of them do: a list, or a period.
+std::vector<bool> windowed_layers(const Keys& k, const Config& c) {
   constexpr std::string_view key = "attention.sliding_window_pattern";
   if (k.is_list(key)) {
     std::vector<bool> list = k.truths(key);
@@ -88,15 +95,21 @@ std::vector<bool> windowed_layers(const Keys& k, const Config& c, std::int64_t p
       k.fail(key, fmt::format("has {} entries for {} layers", list.size(), c.layers));
     return list;
   }
-  if (k.has(key)) period = k.size(key);
-  std::vector<bool> list;
-  for (std::int64_t l = 0; l < c.layers; ++l) list.push_back(l % period + 1 < period);
-  return list;
+  return k.has(key) ? periodic(c.layers, k.size(key)) : default_windows_in_gguf(c.architecture, c.layers);
+}
+
+void with_windows(const Keys& k, Config& c) {
+  if (c.sliding_window > 0) c.windowed = windowed_layers(k, c);
 }
 
 void llama_family(const Keys& k, Config& c) {
-  c.rope.style = op::RopeStyle::pairs;  // llama files permute q and k for it
   k.ignore("tensor_data_layout");
+  with_windows(k, c);
+}
+
+void qwen3_moe(const Keys& k, Config& c) {
+  with_windows(k, c);
+  c.normalize_routes = k.truth_or("expert_weights_norm", true);
 }
 
 void nothing_special(const Keys&, Config&) {}
@@ -110,22 +123,15 @@ void granite(const Keys& k, Config& c) {
   c.logit_scale = float(1 / divisor);
 }
 
-// Neither the key nor a tensor says how Gemma scales q k^T: by the head's size, but for the 27B models, which are known
-// by their number of layers (as llama.cpp has it).
-void gemma_common(const Keys& k, Config& c, std::int64_t layers_of_27b) {
-  if (!k.has("attention.scale") && c.layers == layers_of_27b)
-    c.attention_scale = float(1 / std::sqrt(double(c.hidden) / double(c.heads)));
+void gemma_common(const Keys& k, Config& c) {
+  c.windowed = windowed_layers(k, c);
   c.embedding_scale = float(std::sqrt(double(c.hidden)));
   c.attention_softcap = float(k.number_or("attn_logit_softcapping", 0));
   c.logit_softcap = float(k.number_or("final_logit_softcapping", 0));
 }
-void gemma2(const Keys& k, Config& c) {
-  gemma_common(k, c, 46);
-  c.windowed = windowed_layers(k, c, 2);
-}
+void gemma2(const Keys& k, Config& c) { gemma_common(k, c); }
 void gemma3(const Keys& k, Config& c) {
-  gemma_common(k, c, 62);
-  c.windowed = windowed_layers(k, c, 6);
+  gemma_common(k, c);
   c.local_rope = Rope{.base = k.number_or("rope.freq_base_swa", 10000), .dims = c.rope.dims, .style = c.rope.style};
 }
 
@@ -135,9 +141,9 @@ struct Special {
   void (*read)(const Keys&, Config&);
 };
 constexpr Special special[] = {
-    {"llama", llama_family},   {"qwen2", nothing_special}, {"qwen3", nothing_special}, {"qwen3moe", nothing_special},
-    {"phi3", nothing_special}, {"olmo2", nothing_special}, {"gpt2", nothing_special},  {"granite", granite},
-    {"gemma2", gemma2},        {"gemma3", gemma3},
+    {"llama", llama_family}, {"qwen2", with_windows},    {"qwen3", with_windows},   {"qwen3moe", qwen3_moe},
+    {"phi3", with_windows},  {"olmo2", nothing_special}, {"gpt2", nothing_special}, {"granite", granite},
+    {"gemma2", gemma2},      {"gemma3", gemma3},
 };
 
 void read_experts(const Keys& k, Config& c) {
@@ -160,11 +166,26 @@ void read_attention(const Keys& k, Config& c) {
   if (k.size_or("attention.value_length", c.head_dim) != c.head_dim)
     fail_input("{}: keys and values of different lengths are not supported", k.file());
   if (!k.truth_or("attention.causal", true)) k.fail("attention.causal", "is false; encoders are not supported");
-  c.attention_scale = float(k.number_or("attention.scale", 1.0 / std::sqrt(double(c.head_dim))));
+  c.attention_scale = float(k.number_or("attention.scale", default_attention_scale_in_gguf(c)));
   c.sliding_window = k.size_or("attention.sliding_window", 0);
 }
 
 }  // namespace
+
+bool turns_pairs_in_gguf(std::string_view architecture) { return architecture == "llama" || architecture == "granite"; }
+
+std::vector<bool> default_windows_in_gguf(std::string_view architecture, std::int64_t layers) {
+  if (architecture == "gemma2") return periodic(layers, 2);
+  if (architecture == "gemma3") return periodic(layers, 6);
+  return std::vector<bool>(std::size_t(layers), true);
+}
+
+// By the head's size, but for the 27B models of Gemma: neither a key nor a tensor tells them; llama.cpp knows them by
+// their number of layers.
+double default_attention_scale_in_gguf(const Config& c) {
+  const bool gemma_27b = c.layers == (c.architecture == "gemma2" ? 46 : c.architecture == "gemma3" ? 62 : -1);
+  return 1 / std::sqrt(gemma_27b ? double(c.hidden) / double(c.heads) : double(c.head_dim));
+}
 
 Config config_from_gguf(const io::ModelFiles& files) {
   const io::GgufMetadata& m = *files.gguf();
@@ -190,6 +211,7 @@ Config config_from_gguf(const io::ModelFiles& files) {
   read_experts(k, c);
   c.rope.base = k.number_or("rope.freq_base", 10000);
   c.rope.dims = k.size_or("rope.dimension_count", c.head_dim);
+  if (turns_pairs_in_gguf(c.architecture)) c.rope.style = op::RopeStyle::pairs;
   c.rope.scaling = read_scaling(k, c);
   if (!(c.rope.base > 0)) k.fail("rope.freq_base", fmt::format("is {}; accepted is more than 0", c.rope.base));
   if (c.rope.dims % 2 != 0 || c.rope.dims > c.head_dim)

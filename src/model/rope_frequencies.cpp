@@ -22,13 +22,6 @@ double llama3_frequency(double f, const RopeScaling& s) {
 
 double yarn_mscale(double factor, double mscale) { return factor <= 1 ? 1 : 0.1 * mscale * std::log(factor) + 1; }
 
-double yarn_attention_factor(const RopeScaling& s) {
-  if (s.attention_factor != 0) return s.attention_factor;
-  if (s.mscale != 0 && s.mscale_all_dim != 0)
-    return yarn_mscale(s.factor, s.mscale) / yarn_mscale(s.factor, s.mscale_all_dim);
-  return yarn_mscale(s.factor, 1);
-}
-
 // YaRN (Peng et al. 2023, sections 3.1 and 3.2): dimensions that turn often in the trained context keep their
 // frequency, those that turn less than once are interpolated, with a ramp between.
 void apply_yarn(std::vector<double>& f, const Rope& rope) {
@@ -48,22 +41,45 @@ void apply_yarn(std::vector<double>& f, const Rope& rope) {
 }
 
 // LongRoPE (Ding et al. 2024) as Phi-3 uses it.
-double apply_longrope(std::vector<double>& f, const RopeScaling& s, std::int64_t context) {
+void apply_longrope(std::vector<double>& f, const RopeScaling& s, std::int64_t context) {
   const bool is_long = context > s.original_context;
   const std::vector<float>& divisors = is_long ? s.long_factors : s.short_factors;
   if (divisors.size() != f.size())
     fail_input("rope scaling 'longrope' needs {} factors, the file has {}", f.size(), divisors.size());
   for (std::size_t i = 0; i < f.size(); ++i) f[i] /= divisors[i];
-  if (s.attention_factor != 0) return s.attention_factor;
-  return s.factor <= 1 ? 1 : std::sqrt(1 + std::log(s.factor) / std::log(double(s.original_context)));
+}
+
+double unscaled(const Rope& rope, std::size_t pair) {
+  return std::pow(rope.base, -2.0 * double(pair) / double(rope.dims));
 }
 
 }  // namespace
 
+double yarn_usual_factor(const RopeScaling& s) { return yarn_mscale(s.factor, 1); }
+
+double yarn_attention_factor(const RopeScaling& s) {
+  if (s.attention_factor != 0) return s.attention_factor;
+  if (s.mscale != 0 && s.mscale_all_dim != 0)
+    return yarn_mscale(s.factor, s.mscale) / yarn_mscale(s.factor, s.mscale_all_dim);
+  return yarn_usual_factor(s);
+}
+
+double longrope_attention_factor(const RopeScaling& s) {
+  if (s.attention_factor != 0) return s.attention_factor;
+  return s.factor <= 1 ? 1 : std::sqrt(1 + std::log(s.factor) / std::log(double(s.original_context)));
+}
+
+std::vector<float> llama3_divisors(const Rope& rope) {
+  std::vector<float> divisors;
+  for (std::size_t i = 0; i < std::size_t(rope.dims / 2); ++i)
+    divisors.push_back(float(unscaled(rope, i) / llama3_frequency(unscaled(rope, i), rope.scaling)));
+  return divisors;
+}
+
 RopeFrequencies rope_frequencies(const Rope& rope, std::int64_t context, std::span<const float> divisors) {
   const RopeScaling& s = rope.scaling;
   std::vector<double> f(std::size_t(rope.dims / 2));
-  for (std::size_t i = 0; i < f.size(); ++i) f[i] = std::pow(rope.base, -2.0 * double(i) / double(rope.dims));
+  for (std::size_t i = 0; i < f.size(); ++i) f[i] = unscaled(rope, i);
   double scale = 1;
   if (!divisors.empty()) {
     if (divisors.size() != f.size())
@@ -77,7 +93,8 @@ RopeFrequencies rope_frequencies(const Rope& rope, std::int64_t context, std::sp
     apply_yarn(f, rope);
     scale = yarn_attention_factor(s);
   } else if (s.kind == RopeScaling::Kind::longrope) {
-    scale = apply_longrope(f, s, context);
+    apply_longrope(f, s, context);
+    scale = longrope_attention_factor(s);
   }
   return {std::vector<float>(f.begin(), f.end()), float(scale)};
 }

@@ -16,4 +16,12 @@ struct RopeFrequencies {
 // scaling that made them. `context` is the longest that will be run: longrope chooses its factors by it.
 RopeFrequencies rope_frequencies(const Rope& rope, std::int64_t context, std::span<const float> divisors = {});
 
+// What cosine and sine are multiplied with: as the file says, or by formula.
+double yarn_attention_factor(const RopeScaling& s);
+double yarn_usual_factor(const RopeScaling& s);  // by formula, without mscale
+double longrope_attention_factor(const RopeScaling& s);
+
+// The same scaling as divisors of the unscaled frequencies (GGUF's rope_freqs).
+std::vector<float> llama3_divisors(const Rope& rope);
+
 }  // namespace ridge::model

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/config_from_hf.h"
 
 namespace ridge::model {
 namespace {
@@ -98,6 +99,21 @@ Description named_shape(std::string_view name, DType dtype) {
   std::string known;
   for (std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
   fail_input("no shape is called '{}'; there are {}", name, known);
+}
+
+Description shape_or_config(const std::string& text, DType dtype) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path path = fs::is_directory(text, ignored) ? fs::path(text) / "config.json" : fs::path(text);
+  if (!fs::is_regular_file(path, ignored)) return named_shape(text, dtype);
+  HfDescription said = config_from_hf(io::HfConfig::read(path));
+  Description d;
+  d.config = std::move(said.config);
+  d.config.norm_offset = 0;  // random norms are near 1, as GGUF has them
+  d.path = path.string();
+  d.random_dtype = dtype;
+  d.tied = said.tied;
+  return d;
 }
 
 }  // namespace ridge::model

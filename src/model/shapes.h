@@ -2,6 +2,7 @@
 // file.
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "model/model.h"
@@ -12,5 +13,8 @@ std::span<const std::string_view> shape_names();
 
 // A description without tensors: any weight asked for has the type `dtype`. The user's error on an unknown name.
 Description named_shape(std::string_view name, DType dtype);
+
+// The same of a config.json (or the folder that holds one), where `text` is the path of such; else a named shape.
+Description shape_or_config(const std::string& text, DType dtype);
 
 }  // namespace ridge::model

@@ -8,25 +8,69 @@
 #include "io/model_files.h"
 #include "io/safetensors_write.h"
 #include "quant/convert.h"
+#include "quant/random.h"
 
 namespace ridge::quant {
 
 struct PlannedTensor {
   io::TensorSpec spec;
   std::vector<const io::TensorEntry*> sources;  // one, or one for each slice of the outermost dimension (experts)
-  std::int64_t permuted_heads = 0;  // > 0: rows of each head go from halves to neighbouring pairs
-  bool transposed = false;          // the source holds columns as rows
-  float add = 0;                    // to every value: Gemma's norms
+
+  // How the source's values differ from what is written.
+  std::int64_t turned_heads = 0;  // > 0: rows of each head go from halves to neighbouring pairs ...
+  std::int64_t turned_rows = 0;   // ... the first so many of a head: those that rope rotates
+  bool transposed = false;        // the source holds columns as rows
+  float add = 0;                  // to every value: Gemma's norms
+  std::vector<float> scales;      // each row times its own, or all times one: FP8
+
+  // Where there is no source.
+  std::vector<float> values;
+  std::optional<RandomValues> random;
+
+  // Whether the source's bytes are what is to be written.
+  bool as_stored() const;
 };
 
-// The type of a tensor called so in GGUF; a sentence goes to `fallbacks` where the wanted type does not fit its rows.
-DType type_for(std::string_view gguf_name, std::span<const std::int64_t> shape, bool is_head,
-               const ConvertOptions& options, std::vector<std::string>& fallbacks);
+// Picks types, and remembers what there is to say about it.
+class TypeChooser {
+ public:
+  TypeChooser(const ConvertOptions& options, std::vector<std::string>& notes) : options_(options), notes_(notes) {}
+
+  // The type of a tensor called so in GGUF; empty: as it is stored. `stored` is empty where ridge cannot read its
+  // values. A sentence goes to the notes where the type that is wanted does not fit its rows, or cannot be made.
+  std::optional<DType> choose(std::string_view gguf_name, std::span<const std::int64_t> shape,
+                              std::optional<DType> stored, bool is_head);
+
+  // Fails (input) where a rule of the options never applied; adds what concerns all tensors to the notes.
+  void finish() const;
+
+ private:
+  std::optional<DType> wanted(std::string_view gguf_name, bool is_head, std::int64_t columns);
+
+  const ConvertOptions& options_;
+  std::vector<std::string>& notes_;
+  std::vector<bool> used_ = std::vector<bool>(options_.rules.size());
+  std::int64_t quantized_again_ = 0;
+};
+
+// Vectors, and matrices that are small or read where kernels want floats: F32 in every GGUF file.
+bool stays_exact(std::string_view gguf_name, std::size_t rank);
 
 // Whether it is the tensor that gives logits.
 bool is_head(std::string_view gguf_name, bool has_output);
 
 // ggml's number of a file mostly of this type (llama_ftype).
 std::uint32_t file_type(DType type);
+// The type of most of the matrices' values; empty where that is one that has no such number.
+std::optional<DType> main_type(std::span<const PlannedTensor> plan);
+
+// The tensors of a GGUF file, and of a Hugging Face folder as GGUF has them.
+std::vector<PlannedTensor> plan_gguf(const io::ModelFiles& files, TypeChooser& types);
+std::vector<PlannedTensor> plan_gguf_from_hf(const model::Description& model, TypeChooser& types);
+// The tensors of any file as safetensors, names unchanged: all numbers of one type, or as they are stored.
+std::vector<PlannedTensor> plan_safetensors(const io::ModelFiles& files, std::optional<DType> type);
+
+// FP8's scales, one or one for each of `rows`.
+std::vector<float> scales_of(const io::ModelFiles& files, const io::TensorEntry& scale, std::int64_t rows);
 
 }  // namespace ridge::quant

@@ -11,8 +11,10 @@
 namespace ridge::quant {
 
 // Hands the tensor's bytes, as its spec stores them, to `write` in order. Needs memory for a few MiB a thread, however
-// large the tensor is. Fails (input), naming the tensor, where a value is not finite, or is not once it is encoded.
-void stream_tensor(const io::ModelFiles& files, const PlannedTensor& tensor, ThreadPool& pool, Progress& progress,
+// large the tensor is. `files` may be null for a tensor without sources. Fails (input), naming the tensor, where a
+// value is not finite, or is not once it is encoded; bytes that are copied are not looked at. Returns false where the
+// user interrupted it.
+bool stream_tensor(const io::ModelFiles* files, const PlannedTensor& tensor, ThreadPool& pool, Progress& progress,
                    FunctionRef<void(std::span<const std::byte>)> write);
 
 }  // namespace ridge::quant
