@@ -45,7 +45,7 @@ struct Flags {
   void add_to(CLI::App& app) {
     app.add_option("MODEL", model, "a model: a GGUF file, or a Hugging Face folder");
     app.add_option("--out", out, "what to write: a file that ends in .gguf or .safetensors, or a new folder")->required();
-    app.add_option("--type", type, "of the matrices: " + type_names() + ", or same: as they are stored")
+    app.add_option("--type", type, "of the matrices: " + type_names() + ", or same: as they are stored (random ones: BF16)")
         ->capture_default_str();
     app.add_option("--tensor", rules, "PATTERN=TYPE: of matrices whose GGUF names match ('*': any text); the last counts")
         ->expected(1)
@@ -66,6 +66,7 @@ struct Flags {
   quant::ConvertOptions options() const {
     quant::ConvertOptions o;
     o.type = type_of("--type", type);
+    if (random && !o.type) o.type = DType::bf16;
     o.head = pure ? quant::HeadType::same : quant::HeadType::finer;
     for (const std::string& text : rules) o.rules.push_back(rule_of(text));
     o.overwrite = force ? quant::Overwrite::replace : quant::Overwrite::refuse;

@@ -161,4 +161,14 @@ std::string name_in_hf(std::string_view architecture, std::string_view name) {
   return fmt::format("{}{}.{}.{}{}", root, gpt2 ? "h" : "layers", layer.value_or(0), hf.empty() ? name : hf, ending);
 }
 
+std::string expert_name_in_hf(std::string_view architecture, std::string_view name, std::int64_t expert) {
+  take_prefix(name, "blk.");
+  const auto layer = take_number(name);
+  const bool mixtral = architecture == "llama";
+  const std::span<const Row> rows(in_expert);  // Qwen's names, then Mixtral's
+  const std::string_view hf = look_back(mixtral ? rows.subspan(3) : rows.first(3), name);
+  return fmt::format("model.layers.{}.{}.experts.{}.{}.weight", layer.value_or(0), mixtral ? "block_sparse_moe" : "mlp",
+                     expert, hf);
+}
+
 }  // namespace ridge::model

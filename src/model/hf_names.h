@@ -1,5 +1,6 @@
 // What a Hugging Face file calls a tensor, in ridge's words.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,5 +18,8 @@ std::optional<HfName> name_from_hf(std::string_view architecture, std::string_vi
 
 // The other way round, for messages.
 std::string name_in_hf(std::string_view architecture, std::string_view name);
+
+// Of one expert's matrix, "blk.0.ffn_gate_exps"; as Mixtral calls it in "llama", as Qwen3-MoE elsewhere.
+std::string expert_name_in_hf(std::string_view architecture, std::string_view name, std::int64_t expert);
 
 }  // namespace ridge::model

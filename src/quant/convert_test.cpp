@@ -11,6 +11,7 @@
 #include "io/hostile_files_test.h"
 #include "model/golden_models_test.h"
 #include "model/shapes.h"
+#include "model/text.h"
 #include "op/run_case.h"
 #include "quant/plan.h"
 
@@ -117,7 +118,7 @@ TEST(convert, keeps_types_that_ridge_cannot_read) {
   }
   const Converted done = converted(folder / "odd.gguf", folder / "f16.gguf", {.type = DType::f16});
   ASSERT_EQ(done.notes.size(), 1u);
-  EXPECT_HAS(done.notes[0], "'a.weight' stays as it is");
+  EXPECT_HAS(done.notes[0], "1 tensors ('a.weight') stay as they are");
   const io::ModelFiles after = io::ModelFiles::open(folder / "f16.gguf");
   EXPECT_EQ(after.find("a.weight")->type, "IQ2_XXS");
   EXPECT_EQ(after.find("a.weight")->offset % 64, 0u);
@@ -213,6 +214,13 @@ TEST(random_weights, are_the_same_for_a_seed_and_of_the_right_size) {
   EXPECT_NEAR(product / n, 0, 0.01);
 }
 
+void expect_moderate(const std::vector<float>& values, const char* name) {
+  double squares = 0;
+  for (float v : values) squares += double(v) * v;
+  EXPECT_GT(squares / double(values.size()), 1e-3) << name;
+  EXPECT_LT(squares / double(values.size()), 1e3) << name;
+}
+
 TEST(random_weights, of_every_family_run) {
   TempFolder folder;
   ThreadPool pool(2);
@@ -221,14 +229,29 @@ TEST(random_weights, of_every_family_run) {
     const model::Description shape = model::shape_or_config((goldens / "models" / name).string(), DType::f32);
     const fs::path out = folder / fmt::format("{}.gguf", name);
     write_random(shape, out, {.type = DType::bf16}, 5, pool);
-    const std::vector<float> values = logits(out, {1, 2, 3});
-    double squares = 0;
-    for (float v : values) squares += double(v) * v;
-    EXPECT_GT(squares / double(values.size()), 1e-3) << name;
-    EXPECT_LT(squares / double(values.size()), 1e3) << name;
+    expect_moderate(logits(out, {1, 2, 3}), name);
     write_random(shape, folder / "again.gguf", {.type = DType::bf16, .overwrite = Overwrite::replace}, 5, pool);
     EXPECT_TRUE(io::read_bytes(out) == io::read_bytes(folder / "again.gguf")) << name;
+    write_random(shape, folder / name, {.type = DType::f32}, 5, pool);
+    expect_moderate(logits(folder / name, {1, 2, 3}), name);
   }
+}
+
+TEST(random_weights, as_a_folder_are_a_whole_model) {
+  TempFolder folder;
+  ThreadPool pool(2);
+  model::Description shape = model::named_shape("smollm2-135m", DType::f32);
+  shape.config.layers = 1, shape.config.vocab = 300;
+  write_random(shape, folder / "model", {.type = DType::bf16}, 1, pool);
+  const io::ModelFiles files = io::ModelFiles::open(folder / "model");
+  EXPECT_EQ(files.find("model.embed_tokens.weight")->type, "BF16");
+  const text::Tokenizer tokenizer = model::load_tokenizer(files);
+  EXPECT_EQ(tokenizer.decode(tokenizer.encode("Grüße\n")), "Grüße\n");
+  EXPECT_EQ(tokenizer.eos(), 256u);
+  converted(folder / "model", folder / "m.gguf");
+  EXPECT_EQ(logits(folder / "m.gguf", {7, 8}).size(), 600u);
+  EXPECT_HAS(error_of([&] { write_random(shape, folder / "x.safetensors", {.type = DType::bf16}, 1, pool); }),
+             "name a folder");
 }
 
 }  // namespace

@@ -118,27 +118,31 @@ std::optional<DType> TypeChooser::choose(std::string_view name, std::span<const 
   const std::optional<DType> want = exact ? DType::f32 : wanted(name, head, shape.back());
   if (!want || want == stored) return std::nullopt;
   if (!stored || !info(*stored).decode) {
-    notes_.push_back(fmt::format("tensor {} stays as it is: ridge cannot read values of its type", io::quote(name)));
+    note("stay as they are: ridge cannot read values of their type", name);
     return std::nullopt;
   }
   DType type = *want;
   while (shape.back() % info(type).block_elems != 0) type = smaller_blocks(type);
   if (type != *want)
-    notes_.push_back(fmt::format("tensor {} has rows of {}, which {}'s blocks of {} do not divide: it becomes {}",
-                                 io::quote(name), shape.back(), ridge::name(*want), info(*want).block_elems,
-                                 ridge::name(type)));
-  if (is_block(*stored) && is_block(type)) ++quantized_again_;
+    note(fmt::format("have rows of {}, which {}'s blocks of {} do not divide: they become {}", shape.back(),
+                     ridge::name(*want), info(*want).block_elems, ridge::name(type)),
+         name);
+  if (is_block(*stored) && is_block(type) && type != stored)
+    note("were quantized before and are quantized again: what was lost stays lost, and more is lost", name);
   return type == stored ? std::nullopt : std::optional(type);
 }
 
-void TypeChooser::finish() const {
+void TypeChooser::note(std::string what, std::string_view name) {
+  Some& some = said_[std::move(what)];
+  if (some.count++ == 0) some.first = name;
+}
+
+void TypeChooser::finish() {
   for (std::size_t i = 0; i < used_.size(); ++i)
     if (!used_[i]) fail_input("--tensor {}: no matrix has such a name", io::quote(options_.rules[i].pattern));
-  if (quantized_again_ > 0)
+  for (const auto& [what, some] : said_)
     notes_.push_back(
-        fmt::format("{} tensors were quantized before and are quantized again: what was lost stays lost, and more is "
-                    "lost; the original weights give a better file",
-                    quantized_again_));
+        fmt::format("{} tensors ({}{}) {}", some.count, io::quote(some.first), some.count > 1 ? ", ..." : "", what));
 }
 
 namespace {

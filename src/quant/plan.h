@@ -1,5 +1,6 @@
 // What convert will write: each tensor with its type and where its values come from.
 #pragma once
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,20 +38,26 @@ class TypeChooser {
   TypeChooser(const ConvertOptions& options, std::vector<std::string>& notes) : options_(options), notes_(notes) {}
 
   // The type of a tensor called so in GGUF; empty: as it is stored. `stored` is empty where ridge cannot read its
-  // values. A sentence goes to the notes where the type that is wanted does not fit its rows, or cannot be made.
+  // values: such a tensor stays as it is.
   std::optional<DType> choose(std::string_view gguf_name, std::span<const std::int64_t> shape,
                               std::optional<DType> stored, bool is_head);
 
-  // Fails (input) where a rule of the options never applied; adds what concerns all tensors to the notes.
-  void finish() const;
+  // After the last tensor. Fails (input) where a rule of the options never applied; puts into the notes where tensors
+  // did not get the type that was wanted, and what else there is to say.
+  void finish();
 
  private:
+  struct Some {  // tensors of which the same is to be said
+    std::int64_t count = 0;
+    std::string first;
+  };
   std::optional<DType> wanted(std::string_view gguf_name, bool is_head, std::int64_t columns);
+  void note(std::string what, std::string_view gguf_name);
 
   const ConvertOptions& options_;
   std::vector<std::string>& notes_;
   std::vector<bool> used_ = std::vector<bool>(options_.rules.size());
-  std::int64_t quantized_again_ = 0;
+  std::map<std::string, Some> said_;
 };
 
 // Vectors, and matrices that are small or read where kernels want floats: F32 in every GGUF file.

@@ -59,6 +59,10 @@ bool has_bias(std::string_view architecture, std::string_view name) {
 
 }  // namespace
 
+RandomValues RandomValues::of(std::int64_t slice) const {
+  return {mixed(key + std::uint64_t(slice) + 1), middle, spread};
+}
+
 void RandomValues::read(std::int64_t begin, std::int64_t count, float* values) const {
   constexpr std::int64_t run = 1 << 16;  // values that share a key: the loop below then has 32-bit numbers alone
   while (count > 0) {

@@ -13,6 +13,9 @@ struct RandomValues {
   std::uint64_t key = 0;
   float middle = 0, spread = 1;  // uniform in middle - spread ... middle + spread
 
+  // Those of one of several tensors that share a name.
+  RandomValues of(std::int64_t slice) const;
+
   void read(std::int64_t begin, std::int64_t count, float* values) const;
 };
 

@@ -64,13 +64,12 @@ void put_text(const io::ModelFiles& files, const model::Config& c, WithTokenizer
   put_templates(model::chat_template_source(files, nullptr), pairs);
 }
 
-void put_byte_tokenizer(std::int64_t vocab, io::GgufPairs& pairs) {
-  constexpr std::int64_t bytes = 256;
-  if (vocab <= bytes) return pairs.put_string("tokenizer.ggml.model", "none");
+text::TokenizerSpec byte_tokenizer() {
+  constexpr text::TokenId bytes = 256;
   text::TokenizerSpec spec;
   spec.source = "random weights";
   spec.spelling = text::Spelling::bytes;
-  for (int b = 0; b < bytes; ++b) {
+  for (text::TokenId b = 0; b < bytes; ++b) {
     const char byte = char(b);
     std::string spelled;
     text::append_spelling_of({&byte, 1}, spelled);
@@ -81,6 +80,12 @@ void put_byte_tokenizer(std::int64_t vocab, io::GgufPairs& pairs) {
   spec.eos = bytes;
   spec.decoder.push_back({.kind = text::DecoderStep::Kind::byte_level});
   io::apply_gguf_pre("gpt-2", spec);
+  return spec;
+}
+
+void put_byte_tokenizer(std::int64_t vocab, io::GgufPairs& pairs) {
+  const text::TokenizerSpec spec = byte_tokenizer();
+  if (vocab < std::int64_t(spec.pieces.size())) return pairs.put_string("tokenizer.ggml.model", "none");
   std::vector<std::string> notes;  // there is nothing to lose
   io::put_gguf_tokenizer(spec, std::size_t(vocab), pairs, notes);
 }

@@ -6,6 +6,7 @@
 #include "io/gguf_write.h"
 #include "model/config.h"
 #include "quant/convert.h"
+#include "text/tokenizer_spec.h"
 
 namespace ridge::quant {
 
@@ -14,7 +15,9 @@ namespace ridge::quant {
 void put_text(const io::ModelFiles& files, const model::Config& c, WithTokenizer with, io::GgufPairs& pairs,
               std::vector<std::string>& notes);
 
-// For weights without a text: every byte is a token, the rest of the vocabulary stands for nothing.
+// For weights without a text: every byte is a token, and one more ends a text. In GGUF the rest of the vocabulary
+// stands for nothing.
+text::TokenizerSpec byte_tokenizer();
 void put_byte_tokenizer(std::int64_t vocab, io::GgufPairs& pairs);
 
 }  // namespace ridge::quant
