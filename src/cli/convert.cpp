@@ -1,4 +1,6 @@
 // ridge convert: a model in another type or file format, or random weights of a named shape.
+#include "quant/convert.h"
+
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
@@ -7,7 +9,6 @@
 #include "cli/verb.h"
 #include "hw/cpu.h"
 #include "model/shapes.h"
-#include "quant/convert.h"
 
 namespace ridge::cli {
 namespace {
@@ -44,19 +45,23 @@ struct Flags {
 
   void add_to(CLI::App& app) {
     app.add_option("MODEL", model, "a model: a GGUF file, or a Hugging Face folder");
-    app.add_option("--out", out, "what to write: a file that ends in .gguf or .safetensors, or a new folder")->required();
-    app.add_option("--type", type, "of the matrices: " + type_names() + ", or same: as they are stored (random ones: BF16)")
+    app.add_option("--out", out, "what to write: a file that ends in .gguf or .safetensors, or a new folder")
+        ->required();
+    app.add_option("--type", type,
+                   "of the matrices: " + type_names() + ", or same: as they are stored (random ones: BF16)")
         ->capture_default_str();
-    app.add_option("--tensor", rules, "PATTERN=TYPE: of matrices whose GGUF names match ('*': any text); the last counts")
+    app.add_option("--tensor", rules,
+                   "PATTERN=TYPE: of matrices whose GGUF names match ('*': any text); the last counts")
         ->expected(1)
         ->take_all();
     app.add_flag("--pure", pure, "the head, too, gets the type asked for");
     app.add_flag("--no-tokenizer", no_tokenizer, "leave a folder's tokenizer out of the GGUF file");
     app.add_flag("--force", force, "replace a file that is there");
     app.add_flag("--random", random, "random weights of --shape, instead of a model");
-    app.add_option("--shape", shape, "a named shape ('ridge explain --help' lists them), or a config.json");
+    app.add_option("--shape", shape, "a named shape (llama-3.2-1b, ...; a wrong name lists them), or a config.json");
     app.add_option("--seed", seed, "of random weights: the same seed gives the same file")->capture_default_str();
-    app.add_option("--threads", threads, "threads; default: what affinity and quota allow")->check(CLI::Range(1, max_threads));
+    app.add_option("--threads", threads, "threads; default: what affinity and quota allow")
+        ->check(CLI::Range(1, max_threads));
   }
   void check() const {
     if (random && (!model.empty() || shape.empty())) fail_input("--random goes with --shape, and without a model");
@@ -78,12 +83,14 @@ struct Flags {
 }  // namespace
 
 int convert_verb(std::vector<std::string> arguments) {
-  CLI::App app("Writes a model anew, with its weights in another type or file format. What has its type is copied.\n"
-               "In GGUF, norms, biases and other vectors become F32, and the head of a quantized file Q6_K, unless --pure.\n"
-               "examples: ridge convert model.gguf --type q8_0 --out model.q8_0.gguf\n"
-               "          ridge convert folder --type q4_k --tensor '*ffn_down*=q6_k' --out model.gguf\n"
-               "          ridge convert folder --type bf16 --out folder.bf16\n"
-               "          ridge convert --random --shape llama-3.2-1b --type bf16 --out random.gguf", "convert");
+  CLI::App app(
+      "Writes a model anew, with its weights in another type or file format. What has its type is copied.\n"
+      "In GGUF, norms, biases and other vectors become F32, and the head of a quantized file Q6_K, unless --pure.\n"
+      "examples: ridge convert model.gguf --type q8_0 --out model.q8_0.gguf\n"
+      "          ridge convert folder --type q4_k --tensor '*ffn_down*=q6_k' --out model.gguf\n"
+      "          ridge convert folder --type bf16 --out folder.bf16\n"
+      "          ridge convert --random --shape llama-3.2-1b --type bf16 --out random.gguf",
+      "convert");
   CommonFlags common;
   Flags flags;
   common.add_to(app);
@@ -95,8 +102,9 @@ int convert_verb(std::vector<std::string> arguments) {
   const quant::ConvertOptions options = flags.options();
   ThreadPool pool(flags.threads > 0 ? flags.threads : hw::default_threads());
   const quant::Converted done =
-      flags.random ? quant::write_random(model::shape_or_config(flags.shape, DType::f32), flags.out, options, flags.seed, pool)
-                   : quant::convert(io::ModelFiles::open(flags.model), flags.out, options, pool);
+      flags.random
+          ? quant::write_random(model::shape_or_config(flags.shape, DType::f32), flags.out, options, flags.seed, pool)
+          : quant::convert(io::ModelFiles::open(flags.model), flags.out, options, pool);
   for (const std::string& line : done.notes) log_warning("{}", line);
   if (done.interrupted) {
     log_error("interrupted: {} was not written", printable(flags.out));

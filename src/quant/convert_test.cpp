@@ -14,6 +14,7 @@
 #include "model/text.h"
 #include "op/run_case.h"
 #include "quant/plan.h"
+#include "quant/text_pairs.h"
 
 namespace ridge::quant {
 namespace fs = std::filesystem;
@@ -250,6 +251,9 @@ TEST(random_weights, as_a_folder_are_a_whole_model) {
   EXPECT_EQ(tokenizer.eos(), 256u);
   converted(folder / "model", folder / "m.gguf");
   EXPECT_EQ(logits(folder / "m.gguf", {7, 8}).size(), 600u);
+  io::GgufPairs pairs;  // a vocabulary that nobody has costs nothing
+  put_byte_tokenizer(std::int64_t(1) << 31, pairs);
+  EXPECT_LT(pairs.bytes().size(), 100u);
   EXPECT_HAS(error_of([&] { write_random(shape, folder / "x.safetensors", {.type = DType::bf16}, 1, pool); }),
              "name a folder");
 }

@@ -85,7 +85,8 @@ text::TokenizerSpec byte_tokenizer() {
 
 void put_byte_tokenizer(std::int64_t vocab, io::GgufPairs& pairs) {
   const text::TokenizerSpec spec = byte_tokenizer();
-  if (vocab < std::int64_t(spec.pieces.size())) return pairs.put_string("tokenizer.ggml.model", "none");
+  if (vocab < std::int64_t(spec.pieces.size()) || vocab > std::int64_t(text::max_pieces))
+    return pairs.put_string("tokenizer.ggml.model", "none");
   std::vector<std::string> notes;  // there is nothing to lose
   io::put_gguf_tokenizer(spec, std::size_t(vocab), pairs, notes);
 }
