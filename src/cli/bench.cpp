@@ -105,6 +105,7 @@ double fill(Stepper& stepper, std::int64_t batch, std::span<const std::int32_t> 
                                ids.subspan(at, std::min<std::size_t>(std::size_t(chunk), ids.size() - at))};
       stepper.append({&part, 1}, Want::last_row);
     }
+  stepper.wait();
   return timer.seconds();
 }
 
@@ -114,6 +115,7 @@ double decode(Stepper& stepper, std::int64_t batch, std::span<const std::int32_t
   for (std::size_t i = 0; i < ids.size(); ++i) {
     for (std::size_t s = 0; s < parts.size(); ++s) parts[s] = {s, ids.subspan(i, 1)};
     stepper.append(parts, Want::last_row);
+    stepper.wait();  // as whoever draws the next token from its logits must
   }
   return timer.seconds();
 }
@@ -156,13 +158,13 @@ void add_stage(Report& report, const std::string& what, double tokens, const std
 
 int bench_model(const ModelFlags& flags, const ModelBench& b, const CommonFlags& common) {
   const int threads = flags.thread_count();
-  const hw::Ceilings ceilings = ceilings_of("this", threads);
   ThreadPool pool(threads);
   ModelFlags sized = flags;
   const std::int64_t needed = b.depth + std::max(b.prefill, b.decode);
   if (flags.context == 0) sized.context = needed;
   const auto model =
       load_for_steps(sized, {.longest = needed, .tokens = std::max(b.step, b.batch), .sequences = b.batch}, pool);
+  const hw::Ceilings ceilings = ceilings_of(model->options(), threads);
   Stepper stepper(*model);
   const std::int64_t vocab = model->config().vocab;
   const std::vector<std::int32_t> deep = random_ids(b.depth, vocab, 1);
@@ -225,7 +227,8 @@ int bench_verb(std::vector<std::string> arguments) {
   std::vector<std::string> ops;
   common.add_to(app);
   if (whole) {
-    flags.add_to(app);
+    flags.add_to(app, ModelArgument::optional);
+    flags.add_shape_to(app);
     app.add_option("--prefill", b.prefill, "prompt tokens; 0: no prefill")
         ->check(CLI::Range(0, 1 << 24))
         ->capture_default_str();

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "hw/cpu.h"
+#include "io/find_model.h"
 #include "model/shapes.h"
 
 namespace ridge::cli {
@@ -44,7 +45,7 @@ struct Flags {
   int threads = 0;
 
   void add_to(CLI::App& app) {
-    app.add_option("MODEL", model, "a model: a GGUF file, or a Hugging Face folder");
+    app.add_option("MODEL", model, model_help);
     app.add_option("--out", out, "what to write: a file that ends in .gguf or .safetensors, or a new folder")
         ->required();
     app.add_option("--type", type,
@@ -104,7 +105,7 @@ int convert_verb(std::vector<std::string> arguments) {
   const quant::Converted done =
       flags.random
           ? quant::write_random(model::shape_or_config(flags.shape, DType::f32), flags.out, options, flags.seed, pool)
-          : quant::convert(io::ModelFiles::open(flags.model), flags.out, options, pool);
+          : quant::convert(io::ModelFiles::open(io::find_model(flags.model)), flags.out, options, pool);
   for (const std::string& line : done.notes) log_warning("{}", line);
   if (done.interrupted) {
     log_error("interrupted: {} was not written", printable(flags.out));

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "engine/kv_pool.h"
+#include "io/find_model.h"
 #include "model/shapes.h"
 #include "program/memory_plan.h"
 #include "roof/priced_program.h"
@@ -103,7 +104,8 @@ int explain_verb(std::vector<std::string> arguments) {
   const auto dtype = dtype_named(type);
   if (!dtype || !info(*dtype).decode) fail_input("--type '{}' is no type of weights", type);
 
-  const model::Description d = shape.empty() ? model::open(flags.model) : model::named_shape(shape, *dtype);
+  const model::Description d =
+      shape.empty() ? model::open(io::find_model(flags.model)) : model::named_shape(shape, *dtype);
   if (flags.context > 0) work.context = flags.context;
   const std::int64_t longest = std::max(work.batch > 0 ? work.context : 1, work.prefill);
   if (longest > d.config.context)

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "engine/kv_pool.h"
+#include "io/find_model.h"
 #include "io/model_files.h"
 #include "program/memory_plan.h"
 
@@ -121,12 +122,13 @@ int inspect_verb(std::vector<std::string> arguments) {
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
 
-  const io::ModelFiles files = io::ModelFiles::open(flags.model);
+  const std::filesystem::path path = io::find_model(flags.model);
+  const io::ModelFiles files = io::ModelFiles::open(path);
   Report report = make_report("inspect");
   std::string why_not;
   std::optional<model::Description> description;
   try {
-    description = model::open(flags.model);
+    description = model::open(path);
     model::record(
         *description,
         {.kv_blocks = 1, .kv_block_size = engine::default_block_tokens, .blocks_per_sequence = 1, .context = 1});
@@ -135,7 +137,7 @@ int inspect_verb(std::vector<std::string> arguments) {
     why_not = e.what();
   }
   report.section("", "")
-      .add("file", "file", printable(flags.model))
+      .add("file", "file", printable(path.string()))
       .add("format", "format", name(files.kind))
       .add("file_bytes", "size", std::int64_t(files.file_bytes()), Unit::bytes)
       .add("tensor_count", "tensors", std::int64_t(files.tensors.size()), Unit::count)

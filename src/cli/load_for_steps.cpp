@@ -7,7 +7,7 @@
 namespace ridge::cli {
 
 std::unique_ptr<model::Loaded> load_for_steps(const ModelFlags& flags, const StepLimits& limits, ThreadPool& pool) {
-  model::Description d = model::open(flags.model);
+  model::Description d = flags.open();
   model::LoadOptions o = flags.load_options(d.config, limits.longest);
   o.max_tokens = std::max(std::min(limits.tokens, o.context), limits.sequences);
   o.max_sequences = limits.sequences;

@@ -58,11 +58,11 @@ int logits_verb(std::vector<std::string> arguments) {
   std::vector<float> values;
   for (std::size_t at = 0; at < ids.size();) {
     const std::size_t n = std::min<std::size_t>(ids.size() - at, std::size_t(step));
-    const View rows =
-        sequence.append(std::span<const std::int32_t>(ids).subspan(at, n), all ? Want::all_rows : Want::last_row);
+    sequence.append(std::span<const std::int32_t>(ids).subspan(at, n), all ? Want::all_rows : Want::last_row);
     at += n;
-    if (all || at == ids.size())
-      values.insert(values.end(), rows.as<float>(), rows.as<float>() + rows.rows() * rows.columns());
+    if (!all && at < ids.size()) continue;
+    const View rows = sequence.logits();
+    values.insert(values.end(), rows.as<float>(), rows.as<float>() + rows.rows() * rows.columns());
   }
   const std::int64_t vocab = model->config().vocab, rows = std::int64_t(values.size()) / vocab;
   const io::FloatTensor tensor{"logits", {rows, vocab}, values};

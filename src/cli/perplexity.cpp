@@ -74,7 +74,8 @@ int perplexity_verb(std::vector<std::string> arguments) {
     std::vector<std::int32_t> part(lead_ids.begin(), lead_ids.end());
     part.insert(part.end(), ids.begin() + done * fresh, ids.begin() + (done + 1) * fresh);
     sequence.restart();
-    const View logits = sequence.append(part, Want::all_rows);
+    sequence.append(part, Want::all_rows);
+    const View logits = sequence.logits();
     std::vector<double> nll(part.size() - 1);  // nll[i] is of token i + 1
     pool.parallel_for(std::int64_t(nll.size()), [&](std::int64_t i, int) {
       nll[std::size_t(i)] =

@@ -55,7 +55,8 @@ int profile_verb(std::vector<std::string> arguments) {
   int repeat = 50;
   bool calls = false;
   common.add_to(app);
-  flags.add_to(app);
+  flags.add_to(app, ModelArgument::optional);
+  flags.add_shape_to(app);
   app.add_option("--prefill", prefill, "a prompt of so many tokens instead of a decode step")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
@@ -71,11 +72,11 @@ int profile_verb(std::vector<std::string> arguments) {
   if (prefill > 0) batch = 1;
   const int threads = flags.thread_count();
   const std::int64_t per_sequence = std::max<std::int64_t>(1, prefill), needed = depth + per_sequence;
-  const hw::Ceilings ceilings = ceilings_of("this", threads);
   ThreadPool pool(threads);
   if (flags.context == 0) flags.context = needed;
   const auto model = load_for_steps(
       flags, {.longest = needed, .tokens = std::max({per_sequence * batch, depth}), .sequences = batch}, pool);
+  const hw::Ceilings ceilings = ceilings_of(model->options(), threads);
   Stepper stepper(*model);
   std::mt19937_64 random(1);
   std::vector<std::int32_t> ids(static_cast<std::size_t>(needed));

@@ -16,6 +16,7 @@
 #include "cli/sampling_flags.h"
 #include "cli/verb.h"
 #include "engine/generate.h"
+#include "io/find_model.h"
 #include "measure/memory.h"
 #include "measure/timer.h"
 #include "model/text.h"
@@ -34,7 +35,7 @@ class Session {  // a loaded model and what turns text into its tokens
  public:
   Session(const ModelFlags& flags, const RunFlags& run, const CommonFlags& common, const SamplingFlags& sampling)
       : run_(run), common_(common), threads_(flags.thread_count()), pool_(threads_) {
-    model::Description d = model::open(flags.model);
+    model::Description d = model::open(io::find_model(flags.model));
     tokenizer_.emplace(model::load_tokenizer(*d.files));
     const model::GenerationDefaults defaults = model::generation_defaults(*d.files);
     params_ = sampling.resolved(defaults);
@@ -102,7 +103,7 @@ class Session {  // a loaded model and what turns text into its tokens
 
   Summary summary() const {
     const std::int64_t peak = measure::peak_memory_bytes().value_or(0);  // before ceilings may have to be measured
-    const hw::Ceilings ceilings = ceilings_of("this", threads_);
+    const hw::Ceilings ceilings = ceilings_of(loaded_->options(), threads_);
     return {.prefill = priced_stage(log_, true, *loaded_, ceilings, threads_),
             .decode = priced_stage(log_, false, *loaded_, ceilings, threads_),
             .load_s = load_s_,

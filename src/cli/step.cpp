@@ -1,6 +1,7 @@
 #include "cli/step.h"
 
 #include "base/error.h"
+#include "engine/step_inputs.h"
 
 namespace ridge::cli {
 namespace {
@@ -23,7 +24,7 @@ std::vector<ir::Span> Stepper::spans(std::span<const Part> parts) const {
   return list;
 }
 
-View Stepper::append(std::span<const Part> parts, Want want, program::Observer* observer) {
+void Stepper::append(std::span<const Part> parts, Want want, program::Observer* observer) {
   std::int64_t tokens = 0;
   for (const Part& p : parts) {
     check_part(m_, p, length_[p.sequence]);
@@ -32,9 +33,10 @@ View Stepper::append(std::span<const Part> parts, Want want, program::Observer* 
   program::Executor& e = m_.executor();
   const model::Batch& b = m_.batch();
   const std::int64_t sequences = std::int64_t(parts.size());
-  e.bind({tokens, sequences, want == Want::all_rows ? tokens : sequences});
-  auto ints = [&](ir::Value v) { return e.view(v).as<std::int32_t>(); };
-  const View table = e.view(b.sequences.block_table);
+  const Sizes sizes{tokens, sequences, want == Want::all_rows ? tokens : sequences};
+  e.bind(e.rounded(sizes));
+  auto ints = [&](ir::Value v) { return e.input(v).as<std::int32_t>(); };
+  const View table = e.input(b.sequences.block_table);
   const std::int64_t page = m_.options().kv_block_size;
   std::int64_t at = 0, row = 0;
   ints(b.sequences.query_start)[0] = 0;
@@ -54,8 +56,15 @@ View Stepper::append(std::span<const Part> parts, Want want, program::Observer* 
     ints(b.sequences.context_len)[s] = std::int32_t(length);
     for (std::int64_t i = 0; i < table.columns(); ++i) table.row_as<std::int32_t>(s)[i] = std::int32_t(first_block + i);
   }
+  engine::fill_up(e, b, sizes);
   e.run(observer);
-  return e.view(m_.logits());
+  rows_ = sizes.rows;
+}
+
+View Stepper::logits() {
+  View logits = m_.executor().output(m_.logits());
+  logits.dims[0] = rows_;  // without those that belong to nobody
+  return logits;
 }
 
 }  // namespace ridge::cli

@@ -20,13 +20,16 @@ class Stepper {
     std::size_t sequence = 0;
     std::span<const std::int32_t> ids;
   };
-  // Appends each part's ids to its sequence, runs one step, and returns the logits of the wanted rows in the parts'
-  // order, (R, V), valid until the next call. Fails (input) on an id outside the vocabulary or a full context.
-  View append(std::span<const Part> parts, Want want, program::Observer* observer = nullptr);
-  View append(std::span<const std::int32_t> ids, Want want) {  // to sequence 0
+  // Appends each part's ids to its sequence and runs one step, which may still be going on when it returns. Fails
+  // (input) on an id outside the vocabulary or a full context.
+  void append(std::span<const Part> parts, Want want, program::Observer* observer = nullptr);
+  void append(std::span<const std::int32_t> ids, Want want) {  // to sequence 0
     const Part part{0, ids};
-    return append({&part, 1}, want);
+    append({&part, 1}, want);
   }
+  // The logits of the last step's wanted rows in the parts' order, (R, V), until the next step.
+  View logits();
+  void wait() { m_.executor().wait(); }  // until the last step has ended
   void restart(std::int64_t length = 0) {
     std::fill(length_.begin(), length_.end(), length);
   }                                                                // forgets what comes after
@@ -35,6 +38,7 @@ class Stepper {
  private:
   model::Loaded& m_;
   std::vector<std::int64_t> length_;
+  std::int64_t rows_ = 0;  // wanted by the last step
 };
 
 }  // namespace ridge::cli

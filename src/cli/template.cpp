@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "io/find_model.h"
 #include "io/json_bounded.h"
 #include "io/template_json.h"
 #include "io/tokenizer_gguf.h"
@@ -71,7 +72,7 @@ int template_verb(std::vector<std::string> arguments) {
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
 
-  const io::ModelFiles files = io::ModelFiles::open(model);
+  const io::ModelFiles files = io::ModelFiles::open(io::find_model(model));
   const bool needs_tokenizer = files.gguf() && io::has_tokenizer(*files.gguf());  // whose tokens the template may name
   const std::optional<text::Tokenizer> tokenizer =
       needs_tokenizer ? std::optional(model::load_tokenizer(files)) : std::nullopt;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "io/find_model.h"
 #include "io/json_bounded.h"
 #include "model/text.h"
 
@@ -55,7 +56,7 @@ int tokenize_verb(std::vector<std::string> arguments) {
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
 
-  const io::ModelFiles files = io::ModelFiles::open(model);
+  const io::ModelFiles files = io::ModelFiles::open(io::find_model(model));
   const text::Tokenizer tokenizer = model::load_tokenizer(files);
   const text::EncodeOptions options{.wrap = special ? text::Wrap::post_processed : text::Wrap::none,
                                     .control = control ? text::Control::token : text::Control::text};

@@ -27,6 +27,8 @@ int run_verb(std::vector<std::string> arguments);
 int inspect_verb(std::vector<std::string> arguments);
 int probe_verb(std::vector<std::string> arguments);
 int explain_verb(std::vector<std::string> arguments);
+int models_verb(std::vector<std::string> arguments);
+int pull_verb(std::vector<std::string> arguments);
 int logits_verb(std::vector<std::string> arguments);
 int perplexity_verb(std::vector<std::string> arguments);
 int probe_verb(std::vector<std::string> arguments);

@@ -25,13 +25,13 @@ op::SampleControl control_of(const Sequence& s) {
 // Watches a run for the first call whose output holds a value that is not finite.
 class FirstNotFinite : public program::Observer {
  public:
-  explicit FirstNotFinite(const program::Executor& executor) : executor_(executor) {}
+  explicit FirstNotFinite(program::Executor& executor) : executor_(executor) {}
   void before(std::size_t) override {}
   void after(std::size_t index) override {
     if (!found_.empty()) return;
     const ir::Call& call = executor_.program().calls()[index];
     for (ir::Value v : call.out) {
-      const View out = executor_.view(v);
+      const View out = executor_.output(v);
       const bool state = executor_.program()[v].kind == ir::Kind::state;  // blocks that nobody wrote yet hold anything
       if (out.dtype != DType::f32 || state) continue;
       const std::span<const float> values(out.as<float>(), std::size_t(out.rows() * out.columns()));
@@ -41,7 +41,7 @@ class FirstNotFinite : public program::Observer {
   const std::string& found() const { return found_; }
 
  private:
-  const program::Executor& executor_;
+  program::Executor& executor_;
   std::string found_;
 };
 
@@ -62,13 +62,14 @@ std::span<const std::int32_t> Runner::run(std::span<const Share> shares, std::sp
   write_step(executor, model_.batch(), shares, sequences, capacity_.block_tokens);
   write_sampling(shares, sequences);
   executor.run(observer);
-  const View tokens = executor.view(model_.sampled());
-  return {tokens.as<std::int32_t>(), std::size_t(tokens.columns())};
+  const auto wanted = std::size_t(std::ranges::count(shares, true, &Share::wants_token));
+  return {executor.output(model_.sampled()).as<std::int32_t>(), wanted};
 }
 
 void Runner::write_sampling(std::span<const Share> shares, std::span<const Sequence> sequences) {
-  auto* control = model_.executor().view(model_.controls()).as<op::SampleControl>();
-  auto* adjusts = model_.executor().view(model_.adjusts()).as<op::SampleAdjust>();
+  const View controls = model_.executor().input(model_.controls());
+  auto* control = controls.as<op::SampleControl>();
+  auto* adjusts = model_.executor().input(model_.adjusts()).as<op::SampleAdjust>();
   std::int32_t used = 0;
   for (const Share& share : shares) {
     if (!share.wants_token) continue;
@@ -81,6 +82,7 @@ void Runner::write_sampling(std::span<const Share> shares, std::span<const Seque
     used = control->adjust_end;
     ++control;
   }
+  std::fill(control, controls.as<op::SampleControl>() + controls.rows(), op::SampleControl{});  // rows of nobody
 }
 
 std::string Runner::blame_for_missing_token() {

@@ -29,13 +29,14 @@ struct TokenRows {
 
 void write_step(program::Executor& executor, const model::Batch& batch, std::span<const Share> shares,
                 std::span<const Sequence> sequences, std::int64_t block_tokens) {
-  executor.bind(sizes_of(shares));
-  const auto ints = [&](ir::Value v) { return executor.view(v).as<std::int32_t>(); };
+  const Sizes sizes = sizes_of(shares);
+  executor.bind(executor.rounded(sizes));
+  const auto ints = [&](ir::Value v) { return executor.input(v).as<std::int32_t>(); };
   const TokenRows to{ints(batch.tokens), ints(batch.positions), ints(batch.slots)};
   std::int32_t* wanted = ints(batch.wanted);
   std::int32_t* query_start = ints(batch.sequences.query_start);
   std::int32_t* context_len = ints(batch.sequences.context_len);
-  const View tables = executor.view(batch.sequences.block_table);
+  const View tables = executor.input(batch.sequences.block_table);
 
   std::int64_t row = 0;
   for (std::size_t b = 0; b < shares.size(); ++b) {
@@ -49,6 +50,21 @@ void write_step(program::Executor& executor, const model::Batch& batch, std::spa
     if (share.wants_token) *wanted++ = std::int32_t(row - 1);
   }
   query_start[shares.size()] = std::int32_t(row);
+  fill_up(executor, batch, sizes);
+}
+
+void fill_up(program::Executor& executor, const model::Batch& batch, const Sizes& sizes) {
+  const auto ints = [&](ir::Value v) { return executor.input(v).as<std::int32_t>(); };
+  const std::int64_t tokens = executor.input(batch.tokens).dim(0), rows = executor.input(batch.wanted).dim(0);
+  const std::int64_t sequences = executor.input(batch.sequences.context_len).dim(0);
+  for (std::int64_t t = sizes.tokens; t < tokens; ++t)
+    ints(batch.tokens)[t] = 0, ints(batch.positions)[t] = 0, ints(batch.slots)[t] = -1;
+  for (std::int64_t r = sizes.rows; r < rows; ++r) ints(batch.wanted)[r] = 0;
+  for (std::int64_t b = sizes.sequences; b < sequences; ++b) {
+    ints(batch.sequences.context_len)[b] = 0;
+    ints(batch.sequences.query_start)[b + 1] =
+        std::int32_t(b + 1 < sequences ? std::min(tokens, sizes.tokens + b + 1 - sizes.sequences) : tokens);
+  }
 }
 
 }  // namespace ridge::engine

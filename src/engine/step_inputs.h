@@ -15,4 +15,8 @@ namespace ridge::engine {
 void write_step(program::Executor& executor, const model::Batch& batch, std::span<const Share> shares,
                 std::span<const Sequence> sequences, std::int64_t block_tokens);
 
+// Where the executor is bound to larger sizes than the step has (Executor::rounded): rows that belong to nobody, which
+// store no key and see none.
+void fill_up(program::Executor& executor, const model::Batch& batch, const Sizes& sizes);
+
 }  // namespace ridge::engine

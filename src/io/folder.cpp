@@ -15,12 +15,15 @@ bool lies_in(const fs::path& file, const fs::path& folder) {  // both canonical
   return rest == folder.end();
 }
 
-// REPO/blobs, where `folder` is REPO/snapshots/REVISION.
-std::optional<fs::path> hub_blobs(const fs::path& folder) {
-  if (folder.parent_path().filename() != "snapshots") return std::nullopt;
+// Whether it is a blob of the hub's cache, where `folder` is REPO/snapshots/REVISION: in REPO/blobs, or in the store
+// beside REPO that newer Pythons share between repositories and mark with a file.
+bool is_hub_blob(const fs::path& file, const fs::path& folder) {
+  if (folder.parent_path().filename() != "snapshots") return false;
+  const fs::path repo = folder.parent_path().parent_path(), store = repo.parent_path() / "blobs";
   std::error_code missing;
-  const fs::path blobs = fs::canonical(folder.parent_path().parent_path() / "blobs", missing);
-  return missing ? std::nullopt : std::optional(blobs);
+  const fs::path blobs = fs::canonical(repo / "blobs", missing);
+  if (!missing && lies_in(file, blobs)) return true;
+  return fs::is_regular_file(store / ".huggingface-shared-blobs", missing) && lies_in(file, store);
 }
 
 }  // namespace
@@ -36,8 +39,7 @@ std::optional<fs::path> file_in(const fs::path& folder, std::string_view name) {
   if (error) fail_input("{}: cannot be followed: {}", path.string(), error.message());
   const fs::path home = fs::canonical(folder.empty() ? "." : folder, error);
   if (error) fail_input("{}: cannot be followed: {}", folder.string(), error.message());
-  const auto blobs = hub_blobs(home);
-  if (!lies_in(target, home) && !(blobs && lies_in(target, *blobs)))
+  if (!lies_in(target, home) && !is_hub_blob(target, home))
     fail_input("{}: is a symbolic link that leaves its folder, to {}; it is not followed", path.string(),
                target.string());
   return path;

@@ -10,8 +10,8 @@ namespace ridge::io {
 
 // The path of the file `name` in `folder`; empty when there is none. Fails (input) when the name is not a plain file
 // name (it holds a slash, or is "." or ".."), or when it is a symbolic link that leads out of the folder. One
-// exception, which the Hugging Face hub's cache needs: from REPO/snapshots/REVISION, links into REPO/blobs/ are
-// followed.
+// exception, which the Hugging Face hub's cache needs: from REPO/snapshots/REVISION, links into REPO/blobs/ (and
+// into the store of blobs that repositories share) are followed.
 std::optional<std::filesystem::path> file_in(const std::filesystem::path& folder, std::string_view name);
 
 // As file_in; a missing file is an error that says who named it.

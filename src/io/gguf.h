@@ -49,6 +49,13 @@ struct GgufFile {
   const GgufMetadata& metadata() const { return parts.front().header.metadata; }
 };
 
+struct GgufPartName {  // PREFIX-00002-of-00005.gguf
+  std::string prefix;
+  std::uint64_t number;  // from 1
+  std::uint64_t count;
+};
+std::optional<GgufPartName> gguf_part_name(std::string_view file_name);
+
 // Opens a file, and where it is part of a split model (metadata `split.count`, name `...-00002-of-00005.gguf`) all
 // parts, whichever was named. Fails when a part is missing or belongs to another split.
 GgufFile open_gguf(const std::filesystem::path& path);

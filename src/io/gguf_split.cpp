@@ -9,27 +9,11 @@
 namespace ridge::io {
 namespace {
 
-struct PartName {  // PREFIX-00002-of-00005.gguf
-  std::string prefix;
-  std::uint64_t number;  // from 1
-  std::uint64_t count;
-};
-
 std::optional<std::uint64_t> five_digits(std::string_view text) {
   std::uint64_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (text.size() != 5 || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return n;
-}
-
-std::optional<PartName> part_name(std::string_view name) {
-  constexpr std::string_view pattern = "-00001-of-00001.gguf";
-  if (name.size() <= pattern.size()) return std::nullopt;
-  const std::string_view tail = name.substr(name.size() - pattern.size());
-  const auto number = five_digits(tail.substr(1, 5)), count = five_digits(tail.substr(10, 5));
-  if (tail[0] != '-' || tail.substr(6, 4) != "-of-" || tail.substr(15) != ".gguf" || !number || !count)
-    return std::nullopt;
-  return PartName{std::string(name.substr(0, name.size() - pattern.size())), *number, *count};
 }
 
 GgufPart open_part(const std::filesystem::path& path) {
@@ -61,13 +45,23 @@ void check_together(const GgufFile& model) {
 
 }  // namespace
 
+std::optional<GgufPartName> gguf_part_name(std::string_view name) {
+  constexpr std::string_view pattern = "-00001-of-00001.gguf";
+  if (name.size() <= pattern.size()) return std::nullopt;
+  const std::string_view tail = name.substr(name.size() - pattern.size());
+  const auto number = five_digits(tail.substr(1, 5)), count = five_digits(tail.substr(10, 5));
+  if (tail[0] != '-' || tail.substr(6, 4) != "-of-" || tail.substr(15) != ".gguf" || !number || !count)
+    return std::nullopt;
+  return GgufPartName{std::string(name.substr(0, name.size() - pattern.size())), *number, *count};
+}
+
 GgufFile open_gguf(const std::filesystem::path& path) {
   GgufFile model;
   model.parts.push_back(open_part(path));
   const std::uint64_t count = model.metadata().get_u64("split.count", 1);
   if (count <= 1) return model;
 
-  const auto named = part_name(path.filename().string());
+  const auto named = gguf_part_name(path.filename().string());
   if (!named || named->count != count || named->number != model.metadata().get_u64("split.no", 0) + 1)
     fail_input(
         "{}: is part {} of a model split into {}; its name must end in -{:05}-of-{:05}.gguf so that the others are "

@@ -40,6 +40,9 @@ struct SafetensorsPart {
 // hold what the index says; a tensor in two of them is refused.
 std::vector<SafetensorsPart> open_safetensors(const std::filesystem::path& path);
 
+// The names of the shards that an index names, each once, in order; none is looked for.
+std::vector<std::string> safetensors_shards(const std::filesystem::path& index);
+
 // Whether the bytes start as a safetensors file does: a header length that fits, then '{'.
 bool looks_like_safetensors(std::span<const std::byte> bytes);
 

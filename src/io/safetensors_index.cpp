@@ -1,6 +1,7 @@
 // Opening a safetensors model of one file or of many.
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "io/folder.h"
@@ -33,7 +34,19 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& path)
   return shard_of;
 }
 
+void check_count(const std::filesystem::path& path, std::size_t shards) {
+  if (shards == 0 || shards > most_shards)
+    fail_input("{}: names {} shards; 1 to {} are accepted", path.string(), shards, most_shards);
+}
+
 }  // namespace
+
+std::vector<std::string> safetensors_shards(const std::filesystem::path& index) {
+  std::set<std::string> shards;
+  for (const auto& [name, shard] : read_index(index)) shards.insert(shard);
+  check_count(index, shards.size());
+  return {shards.begin(), shards.end()};
+}
 
 std::vector<SafetensorsPart> open_safetensors(const std::filesystem::path& path) {
   std::vector<SafetensorsPart> parts;
@@ -44,8 +57,7 @@ std::vector<SafetensorsPart> open_safetensors(const std::filesystem::path& path)
   const auto shard_of = read_index(path);
   std::map<std::string, std::size_t> part_of;  // shard name -> index; in order of names
   for (const auto& [name, shard] : shard_of) part_of.emplace(shard, 0);
-  if (part_of.empty() || part_of.size() > most_shards)
-    fail_input("{}: names {} shards; 1 to {} are accepted", path.string(), part_of.size(), most_shards);
+  check_count(path, part_of.size());
 
   std::map<std::string, std::string> found_in;  // tensor name -> shard name
   for (auto& [shard, index] : part_of) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda/launch.h"
 #include "hw/cpu.h"
 #include "ir/cost.h"
 #include "ir/program.h"
@@ -31,7 +32,8 @@ struct Target {  // what kernels are chosen for
   Activations activations = Activations::int8;
   hw::Isa isa;
   int threads = 1;
-  Sizes most;  // the largest step that will be run: scratch is sized by it
+  cuda::Launch gpu;  // of Device::cuda: the device's facts, its stream not yet
+  Sizes most;        // the largest step that will be run: scratch is sized by it
 };
 
 // A call bound to memory. Optional inputs that are absent are null views. Outputs never overlap inputs except where
@@ -45,11 +47,24 @@ struct Bound {
 };
 using CpuKernel = void (*)(const Bound&);
 
+// The same on a GPU: every address is the device's, and nothing has happened when the kernel function returns: it has
+// put its launches on the stream, which may be recording a graph.
+struct CudaBound {
+  std::span<const View> in, out;
+  const Params& params;
+  const cuda::Launch& on;
+  std::span<std::byte> scratch;  // 256-byte aligned
+  template <class P> const P& as() const { return params.as<P>(); }
+};
+using CudaKernel = void (*)(const CudaBound&);
+
 struct KernelChoice {  // printable: explain --kernels
   std::string kernel;  // "linear/vnni panels q4_1 x int8"
   std::string reason;
   CpuKernel run = nullptr;
   std::int64_t scratch_bytes = 0;
+  CudaKernel launch = nullptr;  // of Device::cuda, instead of `run`
+  double rounding = 0;          // relative error that operands rounded to half precision add, where there are any
 };
 
 struct OpInfo {

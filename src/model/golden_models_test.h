@@ -52,7 +52,7 @@ class Runner {  // one sequence, from its beginning
     const Batch& b = loaded_->batch();
     const std::int64_t n = std::int64_t(ids.size());
     e.bind({n, 1, n});
-    const auto ints = [&](ir::Value v) { return e.view(v).as<std::int32_t>(); };
+    const auto ints = [&](ir::Value v) { return e.input(v).as<std::int32_t>(); };
     for (std::int64_t i = 0; i < n; ++i) {
       ints(b.tokens)[i] = ids[i];
       ints(b.positions)[i] = ints(b.slots)[i] = std::int32_t(length_ + i);
@@ -60,11 +60,11 @@ class Runner {  // one sequence, from its beginning
     }
     ints(b.sequences.query_start)[0] = 0, ints(b.sequences.query_start)[1] = std::int32_t(n);
     ints(b.sequences.context_len)[0] = std::int32_t(length_ + n);
-    for (std::int64_t i = 0; i < e.view(b.sequences.block_table).columns(); ++i)
+    for (std::int64_t i = 0; i < e.input(b.sequences.block_table).columns(); ++i)
       ints(b.sequences.block_table)[i] = std::int32_t(i);
     e.run();
     length_ += n;
-    const View rows = e.view(loaded_->logits());
+    const View rows = e.output(loaded_->logits());
     return {rows.as<float>(), rows.as<float>() + rows.rows() * rows.columns()};
   }
 

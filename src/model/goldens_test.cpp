@@ -2,8 +2,20 @@
 #include "model/golden_models_test.h"
 #include "op/run_case.h"
 
+#if RIDGE_CUDA
+#include "cuda/device.h"
+#endif
+
 namespace ridge::model {
 namespace {
+
+bool has_gpu() {
+#if RIDGE_CUDA
+  return !cuda::devices().list.empty();
+#else
+  return false;
+#endif
+}
 
 void expect_logits(const fs::path& model, const Golden& golden, const LoadOptions& options, double tolerance) {
   for (const char* n : {"1", "17", "75"}) {
@@ -37,6 +49,11 @@ TEST_P(hf_goldens, logits_and_greedy_tokens) {
   expect_logits(model, golden, {.device = ir::Device::ref}, 1e-5);
   expect_logits(model, golden, {.kv_dtype = DType::f32}, 1e-5);
   expect_greedy(model, golden, {.kv_dtype = DType::f32});
+  if (!has_gpu()) return;
+  const LoadOptions exact{.device = ir::Device::cuda, .activations = ir::Activations::f32, .kv_dtype = DType::f32};
+  expect_logits(model, golden, exact, 1e-4);
+  expect_greedy(model, golden, exact);
+  expect_logits(model, golden, {.device = ir::Device::cuda}, 1e-2);
 }
 INSTANTIATE_TEST_SUITE_P(all, hf_goldens, testing::ValuesIn(names_in(goldens / "models", "")), test_name);
 
@@ -48,6 +65,11 @@ TEST_P(gguf_goldens, logits_and_greedy_tokens) {
   expect_logits(model, golden, {.device = ir::Device::ref}, 1e-5);
   expect_logits(model, golden, {.kv_dtype = DType::f32}, 1e-5);
   expect_greedy(model, golden, {.kv_dtype = DType::f32});
+  if (!has_gpu()) return;
+  const LoadOptions exact{.device = ir::Device::cuda, .activations = ir::Activations::f32, .kv_dtype = DType::f32};
+  expect_logits(model, golden, exact, 1e-4);
+  expect_greedy(model, golden, exact);
+  expect_logits(model, golden, {.device = ir::Device::cuda}, 1e-2);
 }
 INSTANTIATE_TEST_SUITE_P(all, gguf_goldens, testing::ValuesIn(names_in(goldens / "gguf", ".f32.gguf")), test_name);
 
@@ -59,6 +81,9 @@ TEST_P(quantized_goldens, logits) {
   expect_logits(model, golden, {.device = ir::Device::ref}, 1e-3);
   expect_logits(model, golden, {.activations = ir::Activations::f32}, 1e-3);
   expect_logits(model, golden, {}, 3e-2);
+  if (!has_gpu()) return;
+  expect_logits(model, golden, {.device = ir::Device::cuda, .activations = ir::Activations::f32}, 1e-3);
+  expect_logits(model, golden, {.device = ir::Device::cuda}, 3e-2);
 }
 std::vector<std::string> quantized() {
   std::vector<std::string> names = names_in(goldens / "gguf", ".gguf");

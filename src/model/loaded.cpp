@@ -4,6 +4,10 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#if RIDGE_CUDA
+#include "cuda/device.h"
+#include "program/cuda_executor.h"
+#endif
 #include "op/sampling/sampling.h"
 
 namespace ridge::model {
@@ -13,6 +17,16 @@ DType default_kv_dtype(const Description& d, const LoadOptions& options) {
   for (const auto& [name, t] : d.tensors)
     if (t.shape.size() > 1 && t.dtype == DType::f32) return DType::f32;
   return DType::f16;
+}
+
+static cuda::Launch gpu_for(const LoadOptions& options) {
+#if RIDGE_CUDA
+  const cuda::Device device = cuda::select(options.gpu);
+  return {.arch = device.arch, .multiprocessors = device.multiprocessors};
+#else
+  fail_machine("--device cuda:{}: this ridge was built without CUDA; a machine with nvcc on its PATH builds it with",
+               options.gpu);
+#endif
 }
 
 Loaded::Loaded(Description description, const LoadOptions& options, ThreadPool& pool)
@@ -28,11 +42,13 @@ Loaded::Loaded(Description description, const LoadOptions& options, ThreadPool& 
   if (options_.max_adjusts > 0) record_sampling();
 
   const bool reference = options_.device == ir::Device::ref;
+  const bool cuda = options_.device == ir::Device::cuda;
   ir::Target target{
       .device = options_.device,
       .activations = options_.activations.value_or(reference ? ir::Activations::f32 : ir::Activations::int8),
       .isa = hw::isa(),
       .threads = pool.threads(),
+      .gpu = cuda ? gpu_for(options_) : cuda::Launch{},
       .most = {options_.max_tokens, options_.max_sequences, options_.max_rows}};
   passes_ = program::run_passes(recorded_.program, target, options_.skip_passes);
   materialize(recorded_.bindings);
@@ -44,9 +60,18 @@ Loaded::Loaded(Description description, const LoadOptions& options, ThreadPool& 
       if (slice.entry) description_.files->release(*slice.entry);
     b.owned = {};
   };
-  weights_ = program::bind_weights(recorded_.program, target, sources, pool, release);
+  if (!cuda) {
+    weights_ = program::bind_weights(recorded_.program, target, sources, pool, release);
+    executor_ = std::make_unique<program::HostExecutor>(recorded_.program, target, pool, weights_.views);
+  }
+#if RIDGE_CUDA
+  if (cuda) {
+    weights_ = program::upload_weights(recorded_.program, sources, pool, release);
+    executor_ = program::make_cuda_executor(recorded_.program, target, weights_.views,
+                                            {.graphs = options_.graphs, .dependent = options_.dependent_launch});
+  }
+#endif
   if (description_.files) description_.files->release_all();  // what stays mapped comes back where it is touched
-  executor_ = std::make_unique<program::Executor>(recorded_.program, target, pool, weights_.views);
 }
 
 void Loaded::record_sampling() {
@@ -60,7 +85,7 @@ void Loaded::record_sampling() {
 
 MemoryUse Loaded::memory() const {
   const program::MemoryPlan& plan = executor_->plan();
-  return {.weights = weights_.packed.bytes() + weights_.mapped_bytes,
+  return {.weights = weights_.packed.bytes() + weights_.mapped_bytes + weights_.device_bytes,
           .states = plan.state_bytes,
           .arena = plan.arena_bytes,
           .inputs = plan.input_bytes,

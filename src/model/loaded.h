@@ -24,12 +24,14 @@ struct LoadOptions {
   std::int64_t kv_blocks = 0, kv_block_size = 0;
   std::int64_t max_adjusts = 0;  // sampling: most SampleAdjusts of a step; 0: no sampling call is recorded
   std::vector<std::string> skip_passes;
+  int gpu = 0;                                  // of Device::cuda: which one
+  bool graphs = true, dependent_launch = true;  // of Device::cuda (program/cuda_executor.h)
 };
 
 // f16 where the weights are no more exact than that; f32 for float32 weights, the reference device and f32 activations.
 DType default_kv_dtype(const Description& d, const LoadOptions& options);
 
-struct MemoryUse {  // bytes that the plan asks for; states are touched only as far as they are used
+struct MemoryUse {  // on the device; bytes that the plan asks for; states are touched only as far as they are used
   std::int64_t weights = 0, states = 0, arena = 0, inputs = 0, scratch = 0;
 };
 

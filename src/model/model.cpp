@@ -21,7 +21,14 @@ std::optional<Tensor> find_tensor(const Description& m, const std::string& name,
   if (const auto found = m.tensors.find(name); found != m.tensors.end()) return found->second;
   const bool optional_part = shape.size() == 1 && name.ends_with(".bias");
   if (m.files || shape.empty() || optional_part) return std::nullopt;
-  return Tensor{shape.size() == 1 ? DType::f32 : m.random_dtype, {shape.begin(), shape.end()}, {}, name};
+  Tensor t{shape.size() == 1 ? DType::f32 : m.random_dtype, {shape.begin(), shape.end()}, {}, name};
+  if (m.random && shape.size() == 1) t.bytes = m.random->vector(shape[0]);
+  if (m.random && shape.size() > 1) {
+    std::int64_t rows = 1;
+    for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+    t.bytes = m.random->matrix(t.dtype, rows, shape.back());
+  }
+  return t;
 }
 
 std::vector<std::byte> in_rows(const Tensor& t) {

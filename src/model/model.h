@@ -10,6 +10,7 @@
 #include "io/model_files.h"
 #include "model/batch.h"
 #include "model/config.h"
+#include "model/random_weights.h"
 #include "model/weights.h"
 #include "program/bind_weights.h"
 
@@ -23,6 +24,7 @@ struct Description {
   bool tied = false;                      // the head is the embedding, whatever else a file holds
   std::string path;
   std::shared_ptr<const io::ModelFiles> files;  // what the tensors' bytes point into; null for a model without a file
+  std::shared_ptr<RandomWeights> random;        // of a model without a file that is to be run
 };
 
 // Refuses, naming file, key or tensor, what ridge does not know and what would change the result.

@@ -27,7 +27,7 @@ std::vector<float> logits_without(const std::vector<std::string>& passes, std::s
   if (calls) *calls = m.program().calls().size();
   program::Executor& e = m.executor();
   const Batch& b = m.batch();
-  auto ints = [&](ir::Value v) { return e.view(v).as<std::int32_t>(); };
+  auto ints = [&](ir::Value v) { return e.input(v).as<std::int32_t>(); };
   for (std::int32_t i = 0; i < tokens; ++i) {
     ints(b.tokens)[i] = 5 * i % 97;
     ints(b.positions)[i] = ints(b.slots)[i] = ints(b.wanted)[i] = i;
@@ -36,7 +36,7 @@ std::vector<float> logits_without(const std::vector<std::string>& passes, std::s
   ints(b.sequences.context_len)[0] = tokens;
   ints(b.sequences.block_table)[0] = 0, ints(b.sequences.block_table)[1] = 1;
   e.run();
-  const View rows = e.view(m.logits());
+  const View rows = e.output(m.logits());
   return {rows.as<float>(), rows.as<float>() + rows.rows() * rows.columns()};
 }
 

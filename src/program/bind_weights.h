@@ -1,6 +1,7 @@
 // Weights into memory, for a target: left where the file is mapped, or repacked once for the kernels that read them.
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct BoundWeights {
   std::vector<View> views;        // by value id, for the executor
   Arena packed;                   // what was repacked or copied
   std::int64_t mapped_bytes = 0;  // what stays in the file's mapping
+  std::shared_ptr<void> device;   // on a GPU: the device's memory
+  std::int64_t device_bytes = 0;
 };
 
 // `release` is told the index of each source that was copied: its pages are not needed any more. Vectors are copied as

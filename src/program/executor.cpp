@@ -7,34 +7,31 @@
 
 namespace ridge::program {
 
-Executor::Executor(const ir::Program& program, const ir::Target& target, ThreadPool& pool, std::vector<View> weights,
-                   Reuse reuse)
-    : program_(program), target_(target), pool_(pool), views_(std::move(weights)) {
-  if (pool.threads() > target.threads)  // kernels size their scratch by it
-    fail_bug("a pool of {} threads for kernels chosen for {}", pool.threads(), target.threads);
+Executor::Executor(const ir::Program& program, const ir::Target& target, std::vector<View> weights, Reuse reuse,
+                   Choose choose)
+    : program_(program), target_(target), views_(std::move(weights)) {
   std::int64_t scratch = 0;
   for (const ir::Call& c : program.calls()) {
-    steps_.push_back(
-        {c.op->choose(program, c, target_), std::vector<View>(c.in.size()), std::vector<View>(c.out.size())});
+    steps_.push_back({choose(program, c, target_), std::vector<View>(c.in.size()), std::vector<View>(c.out.size())});
     scratch = std::max(scratch, steps_.back().choice.scratch_bytes);
   }
   plan_ = plan_memory(program, target_.most, scratch, reuse);
-  arena_ = Arena(plan_.arena_bytes);  // small pages: a small step touches little of each value's place
-  inputs_ = Arena(plan_.input_bytes);
-  states_ = Arena(plan_.state_bytes);
-  scratch_ = Arena(plan_.scratch_bytes);
+}
 
-  views_.resize(program.values().size());
+void Executor::place(const Regions& regions) {
+  views_.resize(program_.values().size());
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    const ir::ValueInfo& v = program.values()[i];
+    const ir::ValueInfo& v = program_.values()[i];
     if (v.kind == ir::Kind::weight) {
       if (!views_[i]) fail_bug("weight {} is bound to nothing", v.name);
       continue;
     }
-    const ir::Value first = program.first_version(ir::Value{std::int32_t(i)});
-    const Arena& region = v.kind == ir::Kind::input ? inputs_ : v.kind == ir::Kind::state ? states_ : arena_;
+    const ir::Value first = program_.first_version(ir::Value{std::int32_t(i)});
+    std::byte* const region = v.kind == ir::Kind::input   ? regions.inputs
+                              : v.kind == ir::Kind::state ? regions.states
+                                                          : regions.arena;
     const std::int64_t offset = plan_.offset[std::size_t(first.id)];
-    views_[i] = {.data = offset < 0 ? nullptr : region.data() + offset, .dtype = v.dtype, .rank = v.shape.rank};
+    views_[i] = {.data = offset < 0 ? nullptr : region + offset, .dtype = v.dtype, .rank = v.shape.rank};
   }
   bind(target_.most);
 }
@@ -58,7 +55,23 @@ void Executor::bind(const Sizes& sizes) {
   }
 }
 
-void Executor::run(Observer* observer) {
+static ir::KernelChoice choose_on_host(const ir::Program& p, const ir::Call& c, const ir::Target& target) {
+  return c.op->choose(p, c, target);
+}
+
+HostExecutor::HostExecutor(const ir::Program& program, const ir::Target& target, ThreadPool& pool,
+                           std::vector<View> weights, Reuse reuse)
+    : Executor(program, target, std::move(weights), reuse, choose_on_host), pool_(pool) {
+  if (pool.threads() > target.threads)  // kernels size their scratch by it
+    fail_bug("a pool of {} threads for kernels chosen for {}", pool.threads(), target.threads);
+  arena_ = Arena(plan_.arena_bytes);  // small pages: a small step touches little of each value's place
+  inputs_ = Arena(plan_.input_bytes);
+  states_ = Arena(plan_.state_bytes);
+  scratch_ = Arena(plan_.scratch_bytes);
+  place({.inputs = inputs_.data(), .states = states_.data(), .arena = arena_.data()});
+}
+
+void HostExecutor::run(Observer* observer) {
   const std::span<std::byte> scratch(scratch_.data(), std::size_t(scratch_.bytes()));
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const ir::Call& call = program_.calls()[i];

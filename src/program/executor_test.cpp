@@ -14,8 +14,8 @@ TEST(executor, refuses_more_threads_than_its_kernels_have_scratch_for) {
   p.mark_output(op::add(p, x, x), "sum");
   const ir::Target target{.device = ir::Device::cpu, .isa = hw::isa(), .threads = 2, .most = {4, 1, 1}};
   ThreadPool fits(2), larger(3);
-  EXPECT_NO_THROW(Executor(p, target, fits, {}));
-  EXPECT_THROW(Executor(p, target, larger, {}), Error);
+  EXPECT_NO_THROW(HostExecutor(p, target, fits, {}));
+  EXPECT_THROW(HostExecutor(p, target, larger, {}), Error);
 }
 
 TEST(executor, refuses_a_step_larger_than_it_was_planned_for) {
@@ -23,13 +23,13 @@ TEST(executor, refuses_a_step_larger_than_it_was_planned_for) {
   const ir::Value x = p.input("x", DType::f32, {Symbol::tokens, 8}), sum = op::add(p, x, x);
   p.mark_output(sum, "sum");
   ThreadPool pool(1);
-  Executor e(p, {.device = ir::Device::ref, .isa = hw::isa(), .threads = 1, .most = {4, 1, 1}}, pool, {});
+  HostExecutor e(p, {.device = ir::Device::ref, .isa = hw::isa(), .threads = 1, .most = {4, 1, 1}}, pool, {});
   EXPECT_THROW(e.bind({5, 1, 1}), Error);
   e.bind({3, 1, 1});
-  for (int i = 0; i < 24; ++i) e.view(x).as<float>()[i] = float(i);
+  for (int i = 0; i < 24; ++i) e.input(x).as<float>()[i] = float(i);
   e.run();
-  EXPECT_EQ(e.view(sum).rows(), 3);
-  for (int i = 0; i < 24; ++i) EXPECT_EQ(e.view(sum).as<float>()[i], float(2 * i));
+  EXPECT_EQ(e.output(sum).rows(), 3);
+  for (int i = 0; i < 24; ++i) EXPECT_EQ(e.output(sum).as<float>()[i], float(2 * i));
 }
 
 }  // namespace ridge::program

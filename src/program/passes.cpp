@@ -10,6 +10,9 @@ namespace {
 
 constexpr Pass all[] = {
     {"merge_linears", "products of one x become segments of one call (q/k/v, gate/up)", merge_linears},
+    {"fuse_linear", "on a GPU: a product, the norm before it and the sum or gate after it become one call",
+     fuse_linear},
+    {"fuse_rope_store", "on a GPU: both ropes and the store of keys and values become one call", fuse_rope_store},
     {"quantize_activations", "x of products with quantized weights becomes int8 blocks", quantize_activations},
     {"fuse_residual_norm", "residual sum and the norm that follows it become one call", fuse_residual_norm},
     {"fuse_quantize", "the call that makes x writes it as int8 blocks", fuse_quantize},

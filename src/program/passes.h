@@ -1,5 +1,5 @@
 // Passes: each rewrites the list of calls into one that computes the same and costs less. Named, timed, skippable.
-// Order: merge_linears, quantize_activations, fuse_residual_norm, fuse_quantize (docs/map.md says why).
+// Order: as passes() lists them (docs/map.md says why).
 #pragma once
 #include <span>
 #include <string>
@@ -33,6 +33,8 @@ void merge_linears(ir::Program& p, const ir::Target& target);
 void quantize_activations(ir::Program& p, const ir::Target& target);
 void fuse_residual_norm(ir::Program& p, const ir::Target& target);
 void fuse_quantize(ir::Program& p, const ir::Target& target);
+void fuse_linear(ir::Program& p, const ir::Target& target);
+void fuse_rope_store(ir::Program& p, const ir::Target& target);
 
 // For each value, the indices of the calls that read it.
 std::vector<std::vector<std::size_t>> readers(const ir::Program& p);

@@ -12,6 +12,7 @@ namespace ridge {
 enum class Layout : std::uint8_t {
   rows,    // row-major, each row in whole blocks
   panels,  // repacked by op/linear for its CPU kernels (op/linear/panel.h); only linear and embedding read it
+  planes,  // each field of a block format in a plane of its own (tensor/planes.h): how GPUs read weights
 };
 
 struct View {

@@ -2,7 +2,7 @@
 // and the pool in engine/, which hands out blocks.
 //
 // State (blocks, 2, kv_heads, block_size, head_dim): a pool of blocks of block_size tokens; half 0 holds keys, half 1
-// values. Token `slot` = block * block_size + place. On the CPU and the reference device a (block, half, head) tile is
+// values. Token `slot` = block * block_size + place. A (block, half, head) tile is
 //   keys:    head_dim x block_size, so that one vector holds the same element of many keys (scores need no sums across
 //            lanes, hence one order of summation whatever the vector's width);
 //   values:  block_size x head_dim.
@@ -10,20 +10,28 @@
 #pragma once
 #include "tensor/view.h"
 
+#if defined(__CUDACC__)
+#define RIDGE_BOTH __host__ __device__  // the one description of the layout serves both
+#else
+#define RIDGE_BOTH
+#endif
+
 namespace ridge::op {
 
 struct KvLayout {
   std::int64_t blocks, heads, block_size, head_dim;
   explicit KvLayout(const View& state)
       : blocks(state.dim(0)), heads(state.dim(2)), block_size(state.dim(3)), head_dim(state.dim(4)) {}
-  std::int64_t tile_elems() const { return block_size * head_dim; }
+  RIDGE_BOTH std::int64_t tile_elems() const { return block_size * head_dim; }
   // Element offset of a tile; 64-bit throughout: a pool may hold more than 2^31 elements.
-  std::int64_t keys(std::int64_t block, std::int64_t head) const { return (block * 2 * heads + head) * tile_elems(); }
-  std::int64_t values(std::int64_t block, std::int64_t head) const {
+  RIDGE_BOTH std::int64_t keys(std::int64_t block, std::int64_t head) const {
+    return (block * 2 * heads + head) * tile_elems();
+  }
+  RIDGE_BOTH std::int64_t values(std::int64_t block, std::int64_t head) const {
     return ((block * 2 + 1) * heads + head) * tile_elems();
   }
-  std::int64_t key_at(std::int64_t place, std::int64_t i) const { return i * block_size + place; }
-  std::int64_t value_at(std::int64_t place, std::int64_t i) const { return place * head_dim + i; }
+  RIDGE_BOTH std::int64_t key_at(std::int64_t place, std::int64_t i) const { return i * block_size + place; }
+  RIDGE_BOTH std::int64_t value_at(std::int64_t place, std::int64_t i) const { return place * head_dim + i; }
 };
 
 }  // namespace ridge::op
