@@ -13,19 +13,12 @@ namespace ridge {
 namespace {
 
 constexpr std::int64_t draw_every_ns = 100'000'000;
-std::mutex terminal;  // guards `drawn` and what is written
+std::mutex terminal;  // guards `drawn`, what a bar says, and what is written
 bool drawn = false;   // a bar is on the terminal's last line
 
 int terminal_columns() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-void write_line(const std::string& text) {
-  const std::lock_guard lock(terminal);
-  std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
-  std::fflush(stderr);
-  drawn = !text.empty();
 }
 
 }  // namespace
@@ -76,7 +69,10 @@ void Progress::set(std::int64_t done) {
 }
 
 void Progress::say(std::string what) {
-  what_ = std::move(what);
+  {
+    const std::lock_guard lock(terminal);
+    what_ = std::move(what);
+  }
   next_draw_ns_ = 0;
   draw_if_due(done_.load(std::memory_order_relaxed));
 }
@@ -86,7 +82,11 @@ void Progress::draw_if_due(std::int64_t done) {
   const std::int64_t now = (std::chrono::steady_clock::now() - start_).count();
   std::int64_t due = next_draw_ns_.load(std::memory_order_relaxed);
   if (now < due || !next_draw_ns_.compare_exchange_strong(due, now + draw_every_ns)) return;  // one thread draws
-  write_line(progress_line(what_, done, total_, unit_, double(now) * 1e-9, terminal_columns()));
+  const std::lock_guard lock(terminal);
+  const std::string line = progress_line(what_, done, total_, unit_, double(now) * 1e-9, terminal_columns());
+  std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
+  std::fflush(stderr);
+  drawn = true;
 }
 
 }  // namespace ridge

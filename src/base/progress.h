@@ -1,5 +1,6 @@
 // A progress bar on standard error, drawn at most ten times a second and only where that is a terminal (and the log is
-// not quiet). `advance` may be called from any thread and often; one bar at a time.
+// not quiet). All may be called from any thread, `advance` and
+// `set` often; one bar at a time.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -20,7 +21,7 @@ class Progress {
 
   void advance(std::int64_t amount = 1);
   void set(std::int64_t done);
-  void say(std::string what);  // from the thread that made the bar: what is being done now
+  void say(std::string what);  // what is being done now
 
  private:
   void draw_if_due(std::int64_t done);

@@ -214,13 +214,13 @@ int bench_model(const ModelFlags& flags, const ModelBench& b, const CommonFlags&
 }  // namespace
 
 int bench_verb(std::vector<std::string> arguments) {
+  const bool whole = !arguments.empty() && arguments[0] == "model";
+  if (whole) arguments.erase(arguments.begin());
   CLI::App app(
       "Times op cases against their bound, or a whole model beside its bound.\n"
       "examples: ridge bench linear attention\n"
       "          ridge bench model model.gguf --prefill 512 --decode 128 --depth 0 --batch 1 --threads 2 --repeat 5",
-      "bench");
-  const bool whole = !arguments.empty() && arguments[0] == "model";
-  if (whole) arguments.erase(arguments.begin());
+      whole ? "bench model" : "bench");
   CommonFlags common;
   ModelFlags flags;
   ModelBench b;

@@ -19,7 +19,7 @@ bool parse(CLI::App& app, std::vector<std::string> arguments) {
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    fmt::print("{}", app.help("ridge"));  // the usage line starts with what is typed
     return false;
   } catch (const CLI::ParseError& e) {
     fail_input("{}; see 'ridge {} --help'", e.what(), app.get_name());

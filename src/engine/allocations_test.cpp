@@ -8,7 +8,17 @@
 
 #include "engine/small_models_test.h"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers have operators of their own
+#if defined(__has_feature)
+#define RIDGE_HAS_FEATURE(name) __has_feature(name)  // how clang says it
+#else
+#define RIDGE_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || RIDGE_HAS_FEATURE(address_sanitizer) || \
+    RIDGE_HAS_FEATURE(thread_sanitizer)
+#define RIDGE_SANITIZED  // the sanitizers have operators of their own
+#endif
+
+#ifndef RIDGE_SANITIZED
 
 namespace {
 std::atomic<long> allocations{0};

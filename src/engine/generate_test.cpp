@@ -1,13 +1,16 @@
 #include "engine/generate.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "engine/small_models_test.h"
 #include "io/tokenizer_gguf.h"
 #include "text/byte_alphabet.h"
@@ -117,6 +120,27 @@ TEST(Generate, AnInterruptKeepsTheText) {
   EXPECT_EQ(g.each[1].text, "d\uFFFDa");  // held back for a stop string until the end
   EXPECT_EQ(shown.text(1), g.each[1].text);
   EXPECT_EQ(m.engine.live(), 0u);
+  EXPECT_EQ(m.engine.pool().free_blocks(), m.engine.pool().blocks());
+}
+
+TEST(Generate, ASignalFromAnotherThreadKeepsTheText) {
+  const std::vector<std::string> pieces = {"a", "b", "c", "d"};
+  const text::Tokenizer tokenizer = tokenizer_of(pieces);
+  Machine m(in_order(pieces.size()), small);
+  std::string shown;
+  Watch watch;
+  watch.interrupted = interrupted;
+  watch.on_text = [&](std::size_t, std::string_view text) {
+    shown += text;
+    if (shown == "bc") std::thread([to = pthread_self()] { pthread_kill(to, SIGINT); }).join();
+  };
+  catch_interrupts();
+  const Generated g = generate(m.engine, tokenizer, {{{0}}}, no_clock, watch);
+  for (int number : {SIGINT, SIGTERM}) signal(number, SIG_DFL);
+  EXPECT_TRUE(interrupted());
+  forget_interrupt();
+  EXPECT_EQ(g.each[0].text, "bc");
+  EXPECT_EQ(g.each[0].finish, FinishReason::cancelled);
   EXPECT_EQ(m.engine.pool().free_blocks(), m.engine.pool().blocks());
 }
 

@@ -57,7 +57,7 @@ void add_special_tokens(text::ChatTemplateSource& source, const Json& json) {
   for (const auto& [name, value] : json.items()) {
     if (!name.ends_with("_token") || name.starts_with("add_")) continue;
     const bool known = std::any_of(source.special_tokens.begin(), source.special_tokens.end(),
-                                   [&](const auto& s) { return s.first == name; });
+                                   [&name = name](const auto& s) { return s.first == name; });
     if (known) continue;
     if (value.is_string()) source.special_tokens.emplace_back(name, value.get<std::string>());
     else if (value.is_object() && value.contains("content") && value["content"].is_string())

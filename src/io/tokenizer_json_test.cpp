@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "io/hostile_files_test.h"
 #include "io/tokenizer_goldens_test.h"
@@ -121,6 +122,24 @@ TEST(tokenizer_json, streams_of_random_tokens_join_to_the_whole) {
       EXPECT_TRUE(text::is_valid_utf8(t.decode(ids)));
     }
   }
+}
+
+TEST(tokenizer_json, one_tokenizer_serves_several_threads) {
+  const Tokenizer t = golden("llama3_2");
+  const auto text = [](int i) {
+    return fmt::format("The {}th text, naïve and 日本語: {}", i, std::string(i % 7, ' '));
+  };
+  std::vector<Ids> want;
+  for (int i = 0; i < 200; ++i) want.push_back(t.encode(text(i)));
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        EXPECT_EQ(t.encode(text(i)), want[std::size_t(i)]);
+        EXPECT_EQ(t.decode(want[std::size_t(i)]), text(i));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(tokenizer_json, a_megabyte_without_a_space) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "base/thread_pool.h"
@@ -37,7 +38,8 @@ class Model {  // some sequences whose keys and values are all in the cache; a s
  public:
   static constexpr int sequences = 3;
 
-  explicit Model(const CacheSetup& s) : setup_(s), blocks_((s.tokens + s.block_size - 1) / s.block_size) {
+  explicit Model(const CacheSetup& s, std::int64_t infinite_token = -1)  // whose key and value are infinities
+      : setup_(s), blocks_((s.tokens + s.block_size - 1) / s.block_size), infinite_(infinite_token) {
     const std::int64_t elems = sequences * blocks_ * 2 * s.kv_heads * s.block_size * s.d;
     state_.resize(std::size_t(elems * row_bytes(s.state, 1)), std::byte(0xff));  // NaN where nothing was stored
     const KvLayout at(state());
@@ -46,8 +48,8 @@ class Model {  // some sequences whose keys and values are all in the cache; a s
         for (std::int64_t h = 0; h < s.kv_heads; ++h)
           for (std::int64_t i = 0; i < s.d; ++i) {
             const std::int64_t block = table(b, t / s.block_size), place = t % s.block_size;
-            store(at.keys(block, h) + at.key_at(place, i), noise(id(b, 1, t, h * s.d + i)));
-            store(at.values(block, h) + at.value_at(place, i), noise(id(b, 2, t, h * s.d + i)));
+            store(at.keys(block, h) + at.key_at(place, i), key(b, t, h * s.d + i));
+            store(at.values(block, h) + at.value_at(place, i), value(b, t, h * s.d + i));
           }
   }
 
@@ -63,8 +65,8 @@ class Model {  // some sequences whose keys and values are all in the cache; a s
       for (std::int64_t i = 0; i < blocks_; ++i) blocks.push_back(table(p.sequence, i));
       for (std::int64_t t = p.first; t < p.last; ++t) {
         for (std::int64_t i = 0; i < s.heads * s.d; ++i) q.push_back(noise(id(p.sequence, 0, t, i)));
-        for (std::int64_t i = 0; i < s.kv_heads * s.d; ++i) k.push_back(noise(id(p.sequence, 1, t, i)));
-        for (std::int64_t i = 0; i < s.kv_heads * s.d; ++i) v.push_back(noise(id(p.sequence, 2, t, i)));
+        for (std::int64_t i = 0; i < s.kv_heads * s.d; ++i) k.push_back(key(p.sequence, t, i));
+        for (std::int64_t i = 0; i < s.kv_heads * s.d; ++i) v.push_back(value(p.sequence, t, i));
       }
     }
     const std::int64_t rows = start.back(), columns = s.heads * s.d, count = std::int64_t(parts.size());
@@ -100,15 +102,29 @@ class Model {  // some sequences whose keys and values are all in the cache; a s
   static std::uint64_t id(int sequence, int what, std::int64_t token, std::int64_t i) {
     return (std::uint64_t(sequence * 3 + what) << 40) + (std::uint64_t(token) << 20) + std::uint64_t(i);
   }
+  float key(int sequence, std::int64_t t, std::int64_t i) const {
+    return t == infinite_ ? INFINITY : noise(id(sequence, 1, t, i));
+  }
+  float value(int sequence, std::int64_t t, std::int64_t i) const {
+    return t == infinite_ ? INFINITY : noise(id(sequence, 2, t, i));
+  }
   void store(std::int64_t index, float x) {
     if (setup_.state == DType::f16) reinterpret_cast<std::uint16_t*>(state_.data())[index] = float_to_half(x);
     else reinterpret_cast<float*>(state_.data())[index] = x;
   }
 
   const CacheSetup setup_;
-  const std::int64_t blocks_;
+  const std::int64_t blocks_, infinite_;
   std::vector<std::byte> state_;
 };
+
+std::vector<hw::Isa> levels() {  // one instruction set for each SIMD level that this machine has
+  std::vector<hw::Isa> list;
+  for (const hw::Isa& isa :
+       {hw::native_isa(), hw::without(hw::native_isa(), "avx512"), hw::without(hw::native_isa(), "avx2")})
+    if (list.empty() || simd_level(isa) != simd_level(list.back())) list.push_back(isa);
+  return list;
+}
 
 class attention_bits : public testing::TestWithParam<CacheSetup> {};
 
@@ -117,12 +133,8 @@ TEST_P(attention_bits, depend_only_on_a_query_and_its_keys) {
   const Model model(s);
   const std::int64_t n = s.tokens;
   ThreadPool one(1), four(4);
-  SimdLevel previous = SimdLevel::baseline;
-  for (const hw::Isa& isa :
-       {hw::native_isa(), hw::without(hw::native_isa(), "avx512"), hw::without(hw::native_isa(), "avx2")}) {
+  for (const hw::Isa& isa : levels()) {
     const SimdLevel level = simd_level(isa);
-    if (level == previous && level != SimdLevel::baseline) continue;
-    previous = level;
     SCOPED_TRACE(name(level));
     for (DType out : {DType::f32, DType::q8_act}) {
       const std::size_t row = std::size_t(row_bytes(out, s.heads * s.d));
@@ -146,6 +158,33 @@ TEST_P(attention_bits, depend_only_on_a_query_and_its_keys) {
       }
       if (s.state != DType::f32) continue;
       EXPECT_EQ(whole, model.step({{1, 0, n}}, four, out, level, false)) << "uncached";
+    }
+  }
+}
+
+// A weight of zero times an infinity would be no zero: what a query does not see must not be multiplied.
+TEST_P(attention_bits, infinities_reach_only_queries_that_see_them) {
+  const CacheSetup& s = GetParam();
+  const std::int64_t n = s.tokens, row = s.heads * s.d * std::int64_t(sizeof(float));
+  const auto row_of = [&](const std::vector<std::byte>& rows, std::int64_t t) { return rows.data() + t * row; };
+  ThreadPool four(4);
+  for (const hw::Isa& isa : levels()) {
+    SCOPED_TRACE(name(simd_level(isa)));
+    for (bool paged : {true, false}) {
+      if (!paged && s.state != DType::f32) continue;
+      const auto finite = Model(s).step({{1, 0, n}}, four, DType::f32, simd_level(isa), paged);
+      for (std::int64_t at : {std::int64_t(40), n - 20}) {
+        const auto got = Model(s, at).step({{1, 0, n}}, four, DType::f32, simd_level(isa), paged);
+        std::vector<std::int64_t> wrong;
+        for (std::int64_t t = 0; t < n; ++t) {
+          const bool sees = t >= at && (s.params.window == 0 || t - at < s.params.window);
+          float first;
+          std::memcpy(&first, row_of(got, t), sizeof first);
+          const bool same = std::memcmp(row_of(finite, t), row_of(got, t), std::size_t(row)) == 0;
+          if (sees ? std::isfinite(first) : !same) wrong.push_back(t);
+        }
+        EXPECT_EQ(wrong, std::vector<std::int64_t>()) << "queries, with an infinity at " << at << ", paged: " << paged;
+      }
     }
   }
 }

@@ -18,7 +18,19 @@ namespace {
 constexpr int most_vectors = lanes == 16 ? 4 : 2;
 
 HWY_INLINE V load(const float* p) { return hn::LoadU(D(), p); }
-HWY_INLINE V load(const hwy::float16_t* p) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<hwy::float16_t, D>(), p)); }
+HWY_INLINE V load(const hwy::float16_t* p) {
+  const V x = hn::PromoteTo(D(), hn::LoadU(hn::Rebind<hwy::float16_t, D>(), p));
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  return x;
+#else  // without an instruction for it, Highway takes infinities and NaN for numbers beyond 65504
+  const hn::RebindToUnsigned<D> bits;
+  const auto half =
+      hn::PromoteTo(bits, hn::LoadU(hn::Rebind<std::uint16_t, D>(), reinterpret_cast<const std::uint16_t*>(p)));
+  const auto exponent = hn::Set(bits, 0x7c00);
+  const auto special = hn::RebindMask(D(), hn::Eq(hn::And(half, exponent), exponent));
+  return hn::IfThenElse(special, hn::Or(x, hn::BitCast(D(), hn::Set(bits, 0x7f800000))), x);
+#endif
+}
 
 // scores[r][v] = sum over i of q[i][r] * k[v][i * k_stride ..]: R rows, NV vectors of keys.
 template <int R, int NV, class T>

@@ -2,9 +2,9 @@
 // numbered query * group + head. Keys come in chunks of chunk_keys at fixed places of the sequence. Each chunk gives
 // a partial result of every row on its own (softmax over that chunk), and the partials are merged in order of position.
 //
-// So what a row gets depends on its own keys alone: neither on the other rows of its tile (what they see and it does
-// not adds exact zeros), nor on how prefill was cut into steps, on batch mates, or on threads: a chunk may be computed
-// anywhere, as long as the order of merging stays.
+// So what a row gets depends on its own keys alone: neither on the other rows of its tile (of keys that only they see,
+// its weight is zero and their values are not read), nor on how prefill was cut into steps, on batch mates, or on
+// threads: a chunk may be computed anywhere, as long as the order of merging stays.
 #pragma once
 #include <cstdint>
 

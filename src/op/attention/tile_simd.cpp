@@ -131,15 +131,18 @@ HWY_INLINE std::int64_t clamped(std::int64_t x, std::int64_t low, std::int64_t h
   return HWY_MIN(HWY_MAX(x, low), high);
 }
 
+// Of query `query`, whose row's scores exist for [begin, end) of the chunk at `base`.
+HWY_INLINE Seen seen_by(const Tile& tile, std::int64_t query, std::int64_t base, std::int64_t begin, std::int64_t end) {
+  return {begin, end, clamped(tile.first_key(query) - base, begin, end),
+          clamped(tile.last_key(query) - base, begin, end)};
+}
+
 void softmax_rows(const Tile& tile, std::int64_t base, std::int64_t begin, std::int64_t end, float* scores,
                   const Partial& out) {
   const std::int64_t whole = (end + unit_keys - 1) / unit_keys * unit_keys;
-  for (int r = 0; r < tile.rows(); ++r) {
-    const std::int64_t query = r / tile.size.group;
-    const Seen seen{begin, whole, clamped(tile.first_key(query) - base, begin, whole),
-                    clamped(tile.last_key(query) - base, begin, whole)};
-    softmax(scores + r * score_stride, seen, tile.params.softcap, out.most[r], out.sum[r]);
-  }
+  for (int r = 0; r < tile.rows(); ++r)
+    softmax(scores + r * score_stride, seen_by(tile, r / tile.size.group, base, begin, whole), tile.params.softcap,
+            out.most[r], out.sum[r]);
 }
 
 // ---- the products ----
@@ -165,17 +168,45 @@ HWY_INLINE void multiply_keys(const Tile& tile, const Units<T>& units, std::int6
   }
 }
 
+// Adds the values of [begin, end), weighted, to `n` rows.
 template <class T>
-HWY_INLINE void multiply_values(const Tile& tile, const Units<T>& units, std::int64_t begin, std::int64_t end,
-                                const float* scores, float* out) {
-  const std::int64_t padded = tile.size.padded_d;
+HWY_INLINE void add_values(const TileSize& size, const Units<T>& units, std::int64_t begin, std::int64_t end, int first,
+                           int n, const float* scores, float* out) {
+  const std::int64_t padded = size.padded_d;
+  for (std::int64_t e = 0; begin < end && e < padded;) {
+    const int vectors = int(HWY_MIN((padded - e) / lanes, std::int64_t(most_vectors)));
+    panels<T>.value[n - 1][vectors - 1](scores + first * score_stride, begin, end, units.values, e, units.value_stride,
+                                        out + first * padded + e, padded);
+    e += vectors * lanes;
+  }
+}
+
+// Each row reads the values of keys that it sees, and no others: a weight of zero times an infinity is no zero. What
+// all rows of a panel see goes at once; what is before and after it, by the rows of one query at a time.
+template <class T>
+HWY_INLINE void multiply_values(const Tile& tile, const Units<T>& units, std::int64_t base, std::int64_t begin,
+                                std::int64_t end, const float* scores, float* out) {
+  const std::int64_t group = tile.size.group;
   each_panel(tile.rows(), [&](int first, int n) {
-    for (std::int64_t e = 0; e < padded;) {
-      const int vectors = int(HWY_MIN((padded - e) / lanes, std::int64_t(most_vectors)));
-      panels<T>.value[n - 1][vectors - 1](scores + first * score_stride, begin, end, units.values, e,
-                                          units.value_stride, out + first * padded + e, padded);
-      e += vectors * lanes;
-    }
+    const std::int64_t first_query = first / group, last_query = (first + n - 1) / group;
+    const std::int64_t common = seen_by(tile, last_query, base, begin, end).first;
+    const std::int64_t common_end = HWY_MAX(common, seen_by(tile, first_query, base, begin, end).last);
+    auto each_query = [&](auto body) {
+      for (std::int64_t q = first_query; q <= last_query; ++q) {
+        const int row = int(HWY_MAX(q * group, std::int64_t(first)));
+        const int rows = int(HWY_MIN((q + 1) * group, std::int64_t(first + n))) - row;
+        body(seen_by(tile, q, base, begin, end), row, rows);
+      }
+    };
+    if (begin < common)
+      each_query([&](const Seen& seen, int row, int rows) {
+        add_values(tile.size, units, seen.first, HWY_MIN(seen.last, common), row, rows, scores, out);
+      });
+    add_values(tile.size, units, common, common_end, first, n, scores, out);
+    if (common_end < end)
+      each_query([&](const Seen& seen, int row, int rows) {
+        add_values(tile.size, units, HWY_MAX(seen.first, common_end), seen.last, row, rows, scores, out);
+      });
   });
 }
 
@@ -214,7 +245,9 @@ void attend_as(const Tile& tile, std::int64_t chunk, bool copied, const TileScra
             units.values[(s + j) / unit_keys] = scratch.stripe + j * tile.size.padded_d;
         }
       },
-      [&](std::int64_t from, std::int64_t to) { multiply_values(tile, units, from, to, scratch.scores, out.values); });
+      [&](std::int64_t from, std::int64_t to) {
+        multiply_values(tile, units, base, from, to, scratch.scores, out.values);
+      });
 }
 
 void attend(const Tile& tile, std::int64_t chunk, const TileScratch& scratch, const Partial& out) {
