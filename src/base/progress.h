@@ -1,6 +1,5 @@
 // A progress bar on standard error, drawn at most ten times a second and only where that is a terminal (and the log is
-// not quiet). All may be called from any thread, `advance` and
-// `set` often; one bar at a time.
+// not quiet). All may be called from any thread, `advance` and `set` often; one bar at a time.
 #pragma once
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,4 @@
 // What stands on the terminal while work goes on: progress, log level, ^C.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <signal.h>
@@ -14,12 +13,11 @@
 namespace ridge {
 namespace {
 
-class OwnTerminal {  // stands for standard error
+class OwnTerminal {  // stands for standard error; holds some kilobytes
  public:
   OwnTerminal() : before_(dup(STDERR_FILENO)) {
     int ours = -1;
     EXPECT_EQ(openpty(&screen_, &ours, nullptr, nullptr, nullptr), 0);
-    fcntl(screen_, F_SETFL, O_NONBLOCK);
     dup2(ours, STDERR_FILENO);
     close(ours);
   }
@@ -27,12 +25,12 @@ class OwnTerminal {  // stands for standard error
     put_back();
     close(screen_);
   }
-  std::string shown() {  // all that was written; the terminal is given back
+  std::string shown() {  // all that was written, now that standard error is what it was
+    put_back();
     std::string text;
     char bytes[4096];
     for (ssize_t n; (n = read(screen_, bytes, sizeof bytes)) > 0;) text.append(bytes, std::size_t(n));
-    put_back();
-    return text;
+    return text;  // the end of a terminal that nobody holds any more is an error
   }
 
  private:
@@ -55,6 +53,9 @@ TEST(Progress, Line) {
 TEST(Progress, SeveralThreadsAdvanceWhileOthersLogAndTheMakerSpeaks) {
   const LogLevel before = log_level();
   set_log_level(LogLevel::info);
+  testing::internal::CaptureStderr();
+  log_info("first");  // the log decides on colors when it is first used: not on a terminal, for the tests after this one
+  testing::internal::GetCapturedStderr();
   OwnTerminal terminal;
   {
     Progress progress("first", 400);

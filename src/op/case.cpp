@@ -1,7 +1,6 @@
 #include "op/case.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "base/error.h"
 
@@ -79,9 +78,8 @@ ir::Value CaseInputs::state(std::string name, DType dtype, Shape shape) {
 ir::Value CaseInputs::ints(std::string name, Shape shape, std::vector<std::int32_t> contents) {
   if (std::int64_t(contents.size()) != elements(shape, sizes_))
     fail_bug("case input {}: {} values for {}", name, contents.size(), shape.text());
-  std::vector<std::byte> bytes(contents.size() * sizeof(std::int32_t));
-  std::memcpy(bytes.data(), contents.data(), bytes.size());
-  return keep(program.input(std::move(name), DType::i32, shape), std::move(bytes));
+  const auto bytes = std::as_bytes(std::span(contents));
+  return keep(program.input(std::move(name), DType::i32, shape), {bytes.begin(), bytes.end()});
 }
 ir::Value CaseInputs::bytes(std::string name, Shape shape, std::vector<std::byte> contents) {
   return keep(program.input(std::move(name), DType::u8, shape), std::move(contents));

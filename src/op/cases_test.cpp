@@ -2,7 +2,8 @@
 // and the same bits from one thread as from several.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <span>
 
 #include "base/thread_pool.h"
 #include "op/run_case.h"
@@ -32,7 +33,7 @@ Outputs run(const Case& c, const ir::Target& target, ThreadPool& pool, std::stri
 bool same_bits(const Outputs& a, const Outputs& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const std::vector<float>& x, const std::vector<float>& y) {
-                      return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+                      return std::ranges::equal(std::as_bytes(std::span(x)), std::as_bytes(std::span(y)));
                     });
 }
 

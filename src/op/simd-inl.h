@@ -17,14 +17,24 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int lanes = HWY_TARGET == HWY_AVX3 ? 16 : HWY_TARGET == HWY_AVX2 ? 8 : HWY_TARGET == HWY_SCALAR ? 1 : 4;
 
+// Whether the processor masks loads and stores. Where it does not, Highway's masked ones touch the whole vector, and so
+// what is behind a row's end: memory of others, or of nobody.
+constexpr bool masks_memory = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2;
+
 // The first n lanes (all of them where n is as large), the rest zero; and their store.
 HWY_INLINE V load_some(const float* p, std::int64_t n) {
   if (n >= lanes) return hn::LoadU(D(), p);
-  return hn::MaskedLoad(hn::FirstN(D(), std::size_t(n)), D(), p);
+  if constexpr (masks_memory) return hn::MaskedLoad(hn::FirstN(D(), std::size_t(n)), D(), p);
+  HWY_ALIGN float some[lanes] = {};
+  for (std::int64_t i = 0; i < n; ++i) some[i] = p[i];
+  return hn::Load(D(), some);
 }
 HWY_INLINE void store_some(V x, float* p, std::int64_t n) {
   if (n >= lanes) return hn::StoreU(x, D(), p);
-  hn::BlendedStore(x, hn::FirstN(D(), std::size_t(n)), D(), p);
+  if constexpr (masks_memory) return hn::BlendedStore(x, hn::FirstN(D(), std::size_t(n)), D(), p);
+  HWY_ALIGN float some[lanes];
+  hn::Store(x, D(), some);
+  for (std::int64_t i = 0; i < n; ++i) p[i] = some[i];
 }
 
 // e^x within 2e-7 of itself: x = n ln 2 + r, and the polynomial of Cephes' expf (Moshier 1984) for e^r. Exactly 1 at 0,

@@ -17,8 +17,7 @@ constexpr float lowest = -std::numeric_limits<float>::infinity();
 
 HWY_INLINE V load_or_lowest(const float* p, std::int64_t n) {  // what is not there is never the largest
   if (n >= lanes) return hn::LoadU(D(), p);
-  const auto there = hn::FirstN(D(), std::size_t(n));
-  return hn::IfThenElse(there, hn::MaskedLoad(there, D(), p), hn::Set(D(), lowest));
+  return hn::IfThenElse(hn::FirstN(D(), std::size_t(n)), load_some(p, n), hn::Set(D(), lowest));
 }
 
 float largest(const float* logits, std::int64_t n) {
