@@ -54,7 +54,8 @@ TEST(Progress, SeveralThreadsAdvanceWhileOthersLogAndTheMakerSpeaks) {
   const LogLevel before = log_level();
   set_log_level(LogLevel::info);
   testing::internal::CaptureStderr();
-  log_info("first");  // the log decides on colors when it is first used: not on a terminal, for the tests after this one
+  log_info(
+      "first");  // the log decides on colors when it is first used: not on a terminal, for the tests after this one
   testing::internal::GetCapturedStderr();
   OwnTerminal terminal;
   {

@@ -51,10 +51,10 @@ __device__ __forceinline__ void store_value(const RowsOut& out, std::int64_t r, 
 }
 
 template <class F> __global__ void __launch_bounds__(256) each_value(F f, RowsOut out) {
+  cuda::let_next_start();
   cuda::wait_for_previous();
   const std::int64_t r = blockIdx.x, c = std::int64_t(blockIdx.y) * blockDim.x + threadIdx.x;
   store_value(out, r, c, c < out.columns ? f(r, c) : 0.0f);
-  cuda::let_next_start();
 }
 
 // out(r, c) = f(r, c), for an f that is a struct of pointers and numbers with a __device__ operator().

@@ -117,9 +117,10 @@ template <class F> void with_weight_type(DType type, F&& f) {
 #define RIDGE_TYPE(T) \
   case DType::T: return f.template operator()<DType::T>();
     RIDGE_TYPE(f32)
-    RIDGE_TYPE(f16) RIDGE_TYPE(bf16) RIDGE_TYPE(f8_e4m3) RIDGE_TYPE(q8_0) RIDGE_TYPE(q4_0) RIDGE_TYPE(q4_1)
-        RIDGE_TYPE(q5_0) RIDGE_TYPE(q5_1) RIDGE_TYPE(q2_k) RIDGE_TYPE(q3_k) RIDGE_TYPE(q4_k) RIDGE_TYPE(q5_k)
-            RIDGE_TYPE(q6_k) RIDGE_TYPE(iq4_nl) RIDGE_TYPE(iq4_xs) RIDGE_TYPE(mxfp4)
+    RIDGE_TYPE(f16)
+    RIDGE_TYPE(bf16) RIDGE_TYPE(f8_e4m3) RIDGE_TYPE(q8_0) RIDGE_TYPE(q4_0) RIDGE_TYPE(q4_1) RIDGE_TYPE(q5_0)
+        RIDGE_TYPE(q5_1) RIDGE_TYPE(q2_k) RIDGE_TYPE(q3_k) RIDGE_TYPE(q4_k) RIDGE_TYPE(q5_k) RIDGE_TYPE(q6_k)
+            RIDGE_TYPE(iq4_nl) RIDGE_TYPE(iq4_xs) RIDGE_TYPE(mxfp4)
 #undef RIDGE_TYPE
                 default : no_weight_type(type);
   }

@@ -1,5 +1,6 @@
 // A warp to a product: a row of an expert's matrix times a token. Where experts have several tokens each, a block takes
-// an expert's rows once for 4 tokens at a time. Both add in the same order, so a token's result is the same bit for bit.
+// an expert's rows once for 4 tokens at a time. Both add in the same order, so a token's result is the same bit for
+// bit.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -19,7 +20,7 @@ struct Task {
   const std::byte* x;
   std::int64_t x_row_bytes, x_slot;  // x_slot: columns from one of a token's experts to the next, 0 where they share x
   const std::int32_t* experts;
-  const float* mix;                  // or null
+  const float* mix;  // or null
   float* out;
   int tokens, used, count;
   bool q8;
@@ -35,7 +36,8 @@ struct Task {
 enum class Reads { eights, eights_q8, single };  // single: any type and size, value by value
 
 // The product of a row of `m` and the part of token t's activations that begins at `slot`; in every lane.
-template <DType type, Reads reads> __device__ float product(const Task& a, const DeviceMatrix& m, std::int64_t row, std::int64_t t, std::int64_t slot) {
+template <DType type, Reads reads>
+__device__ float product(const Task& a, const DeviceMatrix& m, std::int64_t row, std::int64_t t, std::int64_t slot) {
   const int lane = int(threadIdx.x % 32);
   const std::byte* const x = a.x + t * a.x_row_bytes;
   float sum = 0;
@@ -66,8 +68,8 @@ template <DType type, Reads reads> __device__ float product(const Task& a, const
 constexpr int rows_of_block = 4;
 template <DType type, Reads reads> __global__ void __launch_bounds__(threads) multiply_tokens(Task a) {
   extern __shared__ float products[];  // of expert j and row n at [j * rows_of_block + n]
-  cuda::wait_for_previous();
   cuda::let_next_start();
+  cuda::wait_for_previous();
   const std::int64_t t = blockIdx.x, first = std::int64_t(blockIdx.y) * rows_of_block, rows = a.first.rows;
   const int lane = int(threadIdx.x % 32);
   for (int i = int(threadIdx.x / 32); i < a.used * rows_of_block; i += warps) {
@@ -91,11 +93,12 @@ template <DType type, Reads reads> __global__ void __launch_bounds__(threads) mu
 
 // A block to an expert and 32 rows; products[pair * rows + row] for each pair token * used + j that has the expert.
 constexpr int tokens_at_once = 4, rows_at_once = 2, rows_of_expert_block = 32, pairs_of_piece = 2048;
-template <DType type, Reads reads> __global__ void __launch_bounds__(threads, 2) multiply_experts(Task a, float* products) {
+template <DType type, Reads reads>
+__global__ void __launch_bounds__(threads, 2) multiply_experts(Task a, float* products) {
   __shared__ int pairs[pairs_of_piece];
   __shared__ int found;
-  cuda::wait_for_previous();
   cuda::let_next_start();
+  cuda::wait_for_previous();
   const int expert = int(blockIdx.y), lane = int(threadIdx.x % 32), all = a.tokens * a.used;
   const DeviceMatrix m = a.matrix(expert);
   const std::int64_t rows = m.rows;
@@ -104,7 +107,8 @@ template <DType type, Reads reads> __global__ void __launch_bounds__(threads, 2)
     __syncthreads();
     const int end = min(all, piece + pairs_of_piece);
     for (int i = piece + int(threadIdx.x); i < end; i += threads)
-      if (a.experts[i] == expert) pairs[atomicAdd(&found, 1)] = i;  // in any order: products do not depend on each other
+      if (a.experts[i] == expert)
+        pairs[atomicAdd(&found, 1)] = i;  // in any order: products do not depend on each other
     __syncthreads();
     for (int begin = 0; begin < found; begin += tokens_at_once) {
       const std::byte* x[tokens_at_once];
@@ -134,7 +138,8 @@ template <DType type, Reads reads> __global__ void __launch_bounds__(threads, 2)
 #pragma unroll
           for (int n = 0; n < rows_at_once; ++n) {
             const float p = cuda::warp_sum(sum[n][k]);
-            if (lane == 0 && begin + k < found && row + n < rows) products[std::int64_t(pairs[begin + k]) * rows + row + n] = p;
+            if (lane == 0 && begin + k < found && row + n < rows)
+              products[std::int64_t(pairs[begin + k]) * rows + row + n] = p;
           }
       }
     }
@@ -155,7 +160,9 @@ struct Mixed {
 
 constexpr std::int64_t tokens_of_piece = 512;  // of the products that wait to be mixed
 
-bool worth_grouping(std::int64_t tokens, std::int64_t used, std::int64_t experts) { return tokens * used >= 2 * experts; }
+bool worth_grouping(std::int64_t tokens, std::int64_t used, std::int64_t experts) {
+  return tokens * used >= 2 * experts;
+}
 
 template <DType type, Reads reads> void launch_tokens(const ir::CudaBound& b, const Task& task) {
   const int shared = task.mix ? task.used * rows_of_block * int(sizeof(float)) : 0;
@@ -181,9 +188,16 @@ template <DType type, Reads reads> void launch_experts(const ir::CudaBound& b, c
 
 void expert_linear_cuda(const ir::CudaBound& b) {
   const View x = b.in[0], experts = b.in[1], weight = b.in[2], mix = b.in[3];
-  Task task{.first = device_matrix(weight), .x = x.data, .x_row_bytes = x.row_bytes(), .experts = experts.as<std::int32_t>(),
-            .mix = mix.as<float>(), .out = b.out[0].as<float>(), .tokens = int(x.rows()), .used = int(experts.columns()),
-            .count = int(weight.dim(0)), .q8 = x.dtype == DType::q8_act};
+  Task task{.first = device_matrix(weight),
+            .x = x.data,
+            .x_row_bytes = x.row_bytes(),
+            .experts = experts.as<std::int32_t>(),
+            .mix = mix.as<float>(),
+            .out = b.out[0].as<float>(),
+            .tokens = int(x.rows()),
+            .used = int(experts.columns()),
+            .count = int(weight.dim(0)),
+            .q8 = x.dtype == DType::q8_act};
   const std::int64_t columns = task.first.columns;
   task.x_slot = mix ? columns : 0;
   if (task.tokens == 0) return;
@@ -194,7 +208,9 @@ void expert_linear_cuda(const ir::CudaBound& b) {
         return grouped ? launch_experts<type, Reads::eights>(b, task) : launch_tokens<type, Reads::eights>(b, task);
     }
     if constexpr (eights::has(type) && !eights::is_plain(type)) {
-      if (task.q8) return grouped ? launch_experts<type, Reads::eights_q8>(b, task) : launch_tokens<type, Reads::eights_q8>(b, task);
+      if (task.q8)
+        return grouped ? launch_experts<type, Reads::eights_q8>(b, task)
+                       : launch_tokens<type, Reads::eights_q8>(b, task);
     }
     if constexpr (!eights::has(type) || eights::is_plain(type)) launch_tokens<type, Reads::single>(b, task);
   });
@@ -204,18 +220,23 @@ void expert_linear_cuda(const ir::CudaBound& b) {
 
 ir::KernelChoice choose_expert_linear_cuda(const ir::Program& p, const ir::Call& c, const ir::Target& target) {
   const ir::ValueInfo &x = p[c.in[0]], &weight = p[c.in[2]];
-  const std::int64_t used = p[c.in[1]].shape[1].size, experts = weight.shape[0].size, rows = weight.shape[1].size, columns = weight.shape[2].size;
+  const std::int64_t used = p[c.in[1]].shape[1].size, experts = weight.shape[0].size, rows = weight.shape[1].size,
+                     columns = weight.shape[2].size;
   const std::int64_t tokens = target.most.of(x.shape[0]);
   const bool q8 = x.dtype == DType::q8_act, plain = eights::is_plain(weight.dtype);
   const bool fast = eights::has(weight.dtype) && columns % 8 == 0 && !(q8 && plain);
-  if (experts > 65535 || rows > 65535 * rows_of_block) ir::refuse("expert_linear", "more experts or outputs than a grid has blocks");
+  if (experts > 65535 || rows > 65535 * rows_of_block)
+    ir::refuse("expert_linear", "more experts or outputs than a grid has blocks");
   const std::string types = std::string(name(weight.dtype)) + (q8 ? " x int8" : " x f32");
   if (!fast)
-    return {.kernel = "expert_linear/plain sm80 " + types, .reason = "no faster kernel for this type and size", .launch = expert_linear_cuda};
+    return {.kernel = "expert_linear/plain sm80 " + types,
+            .reason = "no faster kernel for this type and size",
+            .launch = expert_linear_cuda};
   const bool grouped = worth_grouping(tokens, used, experts);
   return {.kernel = "expert_linear/sm80 " + types,
           .reason = grouped ? "a warp to a product; by expert where they have two tokens each" : "a warp to a product",
-          .scratch_bytes = grouped && c.in[3] ? std::min(tokens, tokens_of_piece) * used * rows * std::int64_t(sizeof(float)) : 0,
+          .scratch_bytes =
+              grouped && c.in[3] ? std::min(tokens, tokens_of_piece) * used * rows * std::int64_t(sizeof(float)) : 0,
           .launch = expert_linear_cuda};
 }
 

@@ -12,13 +12,17 @@
 
 namespace ridge::op::eights {
 
-constexpr bool is_plain(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16 || t == DType::f8_e4m3; }
+constexpr bool is_plain(DType t) {
+  return t == DType::f32 || t == DType::f16 || t == DType::bf16 || t == DType::f8_e4m3;
+}
 constexpr bool has(DType t) {
-  return is_plain(t) || t == DType::q8_0 || t == DType::q4_0 || t == DType::q4_1 || t == DType::q4_k || t == DType::q5_k || t == DType::q6_k ||
-         t == DType::mxfp4;
+  return is_plain(t) || t == DType::q8_0 || t == DType::q4_0 || t == DType::q4_1 || t == DType::q4_k ||
+         t == DType::q5_k || t == DType::q6_k || t == DType::mxfp4;
 }
 
-template <class T> __device__ __forceinline__ T weights_at(const std::byte* p) { return __ldg(reinterpret_cast<const T*>(p)); }
+template <class T> __device__ __forceinline__ T weights_at(const std::byte* p) {
+  return __ldg(reinterpret_cast<const T*>(p));
+}
 
 // Byte i of a word, less `zero`, as a float: through the bits of 2^23 + byte.
 __device__ __forceinline__ float byte_float(unsigned word, int i, int zero) {
@@ -28,7 +32,9 @@ __device__ __forceinline__ void scaled(uint2 codes, int zero, float scale, float
 #pragma unroll
   for (int i = 0; i < 8; ++i) w[i] = fmaf(scale, byte_float(i < 4 ? codes.x : codes.y, i % 4, zero), offset);
 }
-__device__ __forceinline__ uint2 bits_of(uint2 v, int shift, unsigned mask) { return {(v.x >> shift) & mask, (v.y >> shift) & mask}; }
+__device__ __forceinline__ uint2 bits_of(uint2 v, int shift, unsigned mask) {
+  return {(v.x >> shift) & mask, (v.y >> shift) & mask};
+}
 
 // Of Q4_K and Q5_K: what the group of values around i is multiplied with, and what is added.
 __device__ __forceinline__ void k_scales(const std::byte* header, int i, float& scale, float& offset) {
@@ -37,10 +43,12 @@ __device__ __forceinline__ void k_scales(const std::byte* header, int i, float& 
   scale = dm.x * float(scale6(header + 4, i / 32)), offset = -dm.y * float(minimum6(header + 4, i / 32));
 }
 
-template <DType type> __device__ __forceinline__ void load_weights(const DeviceMatrix& m, std::int64_t r, std::int64_t c, float (&w)[8]) {
+template <DType type>
+__device__ __forceinline__ void load_weights(const DeviceMatrix& m, std::int64_t r, std::int64_t c, float (&w)[8]) {
   constexpr unsigned nibbles = 0x0f0f0f0fu;
   if constexpr (type == DType::f32) {
-    const float4 a = weights_at<float4>(m.plane[0] + (r * m.columns + c) * 4), b = weights_at<float4>(m.plane[0] + (r * m.columns + c + 4) * 4);
+    const float4 a = weights_at<float4>(m.plane[0] + (r * m.columns + c) * 4),
+                 b = weights_at<float4>(m.plane[0] + (r * m.columns + c + 4) * 4);
     w[0] = a.x, w[1] = a.y, w[2] = a.z, w[3] = a.w, w[4] = b.x, w[5] = b.y, w[6] = b.z, w[7] = b.w;
   } else if constexpr (type == DType::f16 || type == DType::bf16) {
     const uint4 v = weights_at<uint4>(m.plane[0] + (r * m.columns + c) * 2);
@@ -68,14 +76,17 @@ template <DType type> __device__ __forceinline__ void load_weights(const DeviceM
     const int i = int(c % 256);
     if constexpr (type == DType::q6_k) {
       const uint2 low = weights_at<uint2>(m.plane[0] + b * 128 + i / 128 * 64 + i % 64);
-      const uint2 high = bits_of(weights_at<uint2>(m.plane[1] + b * 64 + i / 128 * 32 + i % 32), i % 128 / 32 * 2, 0x03030303u);
+      const uint2 high =
+          bits_of(weights_at<uint2>(m.plane[1] + b * 64 + i / 128 * 32 + i % 32), i % 128 / 32 * 2, 0x03030303u);
       const uint2 code = bits_of(low, i % 128 / 64 * 4, nibbles);
-      const float scale = device::half_at(m.plane[3] + b * 2) * float(std::int8_t(device::byte_at(m.plane[2] + b * 16, i / 16)));
+      const float scale =
+          device::half_at(m.plane[3] + b * 2) * float(std::int8_t(device::byte_at(m.plane[2] + b * 16, i / 16)));
       scaled({code.x | high.x << 4, code.y | high.y << 4}, 32, scale, 0, w);
     } else {
       float scale, offset;
       k_scales(m.plane[0] + b * 16, i, scale, offset);
-      uint2 code = bits_of(weights_at<uint2>(m.plane[type == DType::q4_k ? 1 : 2] + b * 128 + i / 64 * 32 + i % 32), i % 64 / 32 * 4, nibbles);
+      uint2 code = bits_of(weights_at<uint2>(m.plane[type == DType::q4_k ? 1 : 2] + b * 128 + i / 64 * 32 + i % 32),
+                           i % 64 / 32 * 4, nibbles);
       if constexpr (type == DType::q5_k) {
         const uint2 high = bits_of(weights_at<uint2>(m.plane[1] + b * 32 + i % 32), i / 32, 0x01010101u);
         code = {code.x | high.x << 4, code.y | high.y << 4};

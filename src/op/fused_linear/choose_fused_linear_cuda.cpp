@@ -5,6 +5,7 @@
 #include "op/fused_linear/cuda_parts.h"
 #include "op/fused_linear/fused_linear.h"
 #include "op/linear/cuda_kernels.h"
+#include "op/linear/fused_blocks.h"
 
 namespace ridge::op {
 namespace {
@@ -26,10 +27,13 @@ ir::KernelChoice choose_fused_linear_cuda(const ir::Program& p, const ir::Call& 
   }
   const LinearPlan plan = plan_linear_cuda(x, columns, weights, tokens, target);
   const FusedKernels kernels = fused_linear_kernels(plan.exact);
-  const bool one_type =
-      std::ranges::all_of(weights, [&](const LinearWeight& w) { return w.dtype == weights[0].dtype; });
-  const bool fits =
-      !f.quantize && one_type && f.segments <= 8 && fused_matvec_fits(weights[0].dtype, columns, 1, target.gpu.arch);
+  std::vector<DType> types;
+  for (const LinearWeight& w : weights) types.push_back(w.dtype);
+  const int arch = target.gpu.arch;
+  const bool one_type = std::ranges::all_of(types, [&](DType t) { return t == types[0]; });
+  const bool fits = f.segments <= 8 && (f.quantize ? fused_blocks_fits(types, columns, 1, arch)
+                                                   : one_type && (ring_matvec_fits(types[0], columns, 1, arch) ||
+                                                                  fused_matvec_fits(types[0], columns, 1, arch)));
   return {
       .kernel = (fits ? "fused_linear/one launch for few rows, else parts, " : "fused_linear/parts, ") + plan.kernel,
       .reason = plan.reason,

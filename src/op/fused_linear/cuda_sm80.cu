@@ -2,6 +2,7 @@
 #include "op/fused_linear/cuda_parts.h"
 #include "op/fused_linear/fused_linear.h"
 #include "op/linear/cuda_kernels.h"
+#include "op/linear/fused_blocks.h"
 #include "op/linear/linear.h"
 #include "op/rms_norm/rms_norm.h"
 #include "op/store_row.cuh"
@@ -61,29 +62,39 @@ template <ir::CudaKernel product> void parts(const ir::CudaBound& b) {
     launch_each_value(b, b.out[0], Added{b.in[2].as<float>(), out[0].as<float>(), b.out[0].columns(), f.scale});
 }
 
-template <ir::CudaKernel product> void one(const ir::CudaBound& b) {
+template <ir::CudaKernel product, bool exact> void one(const ir::CudaBound& b) {
   const auto& f = b.as<FusedLinearParams>();
   const std::size_t n = std::size_t(f.segments);
   const std::span<const View> weights = b.in.subspan(3, n), biases = b.in.subspan(3 + n, n);
-  if (f.quantize || b.in[0].rows() == 0 ||
-      !fused_matvec_fits(weights[0].dtype, b.in[0].columns(), b.in[0].rows(), b.on.arch))
+  const std::int64_t tokens = b.in[0].rows(), columns = b.in[0].columns();
+  const DType type = weights[0].dtype;
+  if (tokens == 0) return parts<product>(b);
+  const Around around{.norm = f.norm ? b.in[1].as<float>() : nullptr,
+                      .eps = f.eps,
+                      .offset = f.offset,
+                      .residual = f.finish == Finish::add ? b.in[2].as<float>() : nullptr,
+                      .scale = f.scale,
+                      .gates = f.finish == Finish::gate,
+                      .gate = f.gate,
+                      .out = b.out[0].as<float>()};
+  if (f.quantize) {
+    std::vector<DType> types;
+    for (const View& w : weights) types.push_back(w.dtype);
+    if (fused_blocks_fits(types, columns, tokens, b.on.arch)) return fused_blocks_cuda(b, weights, biases, around);
     return parts<product>(b);
-  fused_matvec_cuda(b, weights, biases,
-                    {.norm = f.norm ? b.in[1].as<float>() : nullptr,
-                     .eps = f.eps,
-                     .offset = f.offset,
-                     .residual = f.finish == Finish::add ? b.in[2].as<float>() : nullptr,
-                     .scale = f.scale,
-                     .gates = f.finish == Finish::gate,
-                     .gate = f.gate,
-                     .out = b.out[0].as<float>()});
+  }
+  const bool small = !exact && tokens > matvec_best_tokens && fused_small_fits(type, columns, tokens, b.on.arch);
+  if (small) fused_small_cuda(b, weights, biases, around);
+  else if (ring_matvec_fits(type, columns, tokens, b.on.arch)) ring_matvec_cuda(b, weights, biases, around);
+  else if (fused_matvec_fits(type, columns, tokens, b.on.arch)) fused_matvec_cuda(b, weights, biases, around);
+  else parts<product>(b);
 }
 
 }  // namespace
 
 FusedKernels fused_linear_kernels(bool exact) {
-  if (exact) return {parts<linear_exact_cuda>, one<linear_exact_cuda>};
-  return {parts<linear_cuda>, one<linear_cuda>};
+  if (exact) return {parts<linear_exact_cuda>, one<linear_exact_cuda, true>};
+  return {parts<linear_cuda>, one<linear_cuda, false>};
 }
 
 }  // namespace ridge::op

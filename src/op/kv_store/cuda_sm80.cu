@@ -13,6 +13,7 @@ __device__ void put(__half* at, float v) { *at = __float2half_rn(v); }
 template <class T>
 __global__ void __launch_bounds__(256)
     store(T* state, const float* k, const float* v, const std::int32_t* slots, KvLayout at) {
+  cuda::let_next_start();
   cuda::wait_for_previous();
   const std::int64_t t = blockIdx.x, i = std::int64_t(blockIdx.y) * blockDim.x + threadIdx.x,
                      columns = at.heads * at.head_dim;
@@ -23,7 +24,6 @@ __global__ void __launch_bounds__(256)
     put(state + at.keys(block, head) + at.key_at(place, e), k[t * columns + i]);
     put(state + at.values(block, head) + at.value_at(place, e), v[t * columns + i]);
   }
-  cuda::let_next_start();
 }
 
 template <class T> void store_as(const ir::CudaBound& b) {

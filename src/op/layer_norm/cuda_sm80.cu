@@ -13,6 +13,7 @@ struct NormTask {
 
 __global__ void __launch_bounds__(256) norm(NormTask n, RowsOut out) {
   __shared__ float shared[32];
+  cuda::let_next_start();
   cuda::wait_for_previous();
   const std::int64_t r = blockIdx.x;
   const float* x = n.x + r * n.columns;
@@ -23,7 +24,6 @@ __global__ void __launch_bounds__(256) norm(NormTask n, RowsOut out) {
   const float scale = rsqrtf(cuda::block_sum(squares, shared) / float(n.columns) + n.eps);
   for (std::int64_t i = threadIdx.x; i < (n.columns + 31) / 32 * 32; i += blockDim.x)
     store_value(out, r, i, i < n.columns ? (x[i] - mean) * scale * n.weight[i] + (n.bias ? n.bias[i] : 0.0f) : 0.0f);
-  cuda::let_next_start();
 }
 
 void layer_norm_cuda(const ir::CudaBound& b) {

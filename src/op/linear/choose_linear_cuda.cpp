@@ -12,7 +12,7 @@
 namespace ridge::op {
 namespace {
 
-enum class Way : std::uint8_t { matvec, small, blocks, large, plain };
+enum class Way : std::uint8_t { ring, matvec, small, blocks, large, plain };
 
 constexpr std::int64_t matvec_rows = 8;  // to which one pass over the weights does
 constexpr std::int64_t exact_rows = 16;  // to which nothing is rounded but into two halves
@@ -30,15 +30,18 @@ Way way_of(const Asked& a, DType weight) {
     return few ? Way::blocks : many ? Way::large : Way::plain;
   }
   const bool rows_fit = tensor_cores && has_matvec_kernel(weight, a.columns);
+  const bool small = small_planes(weight, a.columns, a.tokens, a.arch) > 0;
+  if (small && a.tokens > matvec_best_tokens) return Way::small;
+  if (ring_matvec_fits(weight, a.columns, a.tokens, a.arch)) return Way::ring;
   if (rows_fit && a.tokens <= matvec_rows) return Way::matvec;
-  if (small_planes(weight, a.columns, a.tokens, a.arch) > 0) return Way::small;
   return many ? Way::large : rows_fit ? Way::matvec : Way::plain;
 }
 
 double rounding_of(const Asked& a, DType weight) {  // with normally distributed values it is a third of this
   const bool eight_bits = weight == DType::bf16 || weight == DType::f8_e4m3;
   switch (way_of(a, weight)) {
-    case Way::small: return small_planes(weight, a.columns, a.tokens, a.arch) == 2 ? 1e-5 : weight == DType::bf16 ? 5e-3 : 1e-3;
+    case Way::small:
+      return small_planes(weight, a.columns, a.tokens, a.arch) == 2 ? 1e-5 : weight == DType::bf16 ? 5e-3 : 1e-3;
     case Way::large: return weight == DType::f32 ? 0 : eight_bits ? 5e-3 : 1e-3;
     default: return 0;
   }
@@ -46,6 +49,7 @@ double rounding_of(const Asked& a, DType weight) {  // with normally distributed
 
 std::string_view name(Way way) {
   switch (way) {
+    case Way::ring: return "matvec ring";
     case Way::matvec: return "matvec";
     case Way::small: return "mma";
     case Way::blocks: return "int8 matvec";
@@ -54,8 +58,28 @@ std::string_view name(Way way) {
   }
   return "";
 }
+
+// A launch for each type that is there and each eight segments of it.
+void run_ring(const ir::CudaBound& b) {
+  const std::size_t n = b.out.size();
+  for (DType type : {DType::f32, DType::f16, DType::bf16, DType::f8_e4m3}) {
+    std::vector<View> weights, biases, out;
+    const auto flush = [&] {
+      if (!out.empty()) ring_matvec_cuda({b.in.first(1), out, b.params, b.on, b.scratch}, weights, biases, {});
+      weights.clear(), biases.clear(), out.clear();
+    };
+    for (std::size_t s = 0; s < n; ++s) {
+      if (b.in[1 + s].dtype != type || b.in[1 + s].dim(0) == 0) continue;
+      weights.push_back(b.in[1 + s]), biases.push_back(b.in[1 + n + s]), out.push_back(b.out[s]);
+      if (out.size() == 8) flush();
+    }
+    flush();
+  }
+}
+
 void run(Way way, const ir::CudaBound& b) {
   switch (way) {
+    case Way::ring: return run_ring(b);
     case Way::matvec: return linear_matvec_cuda(b);
     case Way::small: return linear_small_cuda(b);
     case Way::blocks: return linear_blocks_cuda(b);
@@ -75,8 +99,9 @@ template <class List, class NameOf> std::string joined(const List& list, NameOf 
 }
 
 Way exact_way_of(const Asked& a, DType weight) {
-  const Way way = way_of(a, weight);
-  return way == Way::matvec ? way : Way::plain;
+  if (a.x == DType::q8_act || a.arch < 80 || a.tokens > matvec_rows || !has_matvec_kernel(weight, a.columns))
+    return Way::plain;
+  return ring_matvec_fits(weight, a.columns, a.tokens, a.arch) ? Way::ring : Way::matvec;
 }
 
 // Each way once, with the segments that go it.
@@ -84,10 +109,11 @@ void run_ways(const ir::CudaBound& b, Way (*way_for)(const Asked&, DType)) {
   const Asked asked{b.in[0].dtype, b.in[0].columns(), b.in[0].rows(), b.on.arch};
   if (asked.tokens == 0) return;
   const std::size_t n = b.out.size();
-  for (Way way : {Way::matvec, Way::small, Way::blocks, Way::large, Way::plain}) {
+  for (Way way : {Way::ring, Way::matvec, Way::small, Way::blocks, Way::large, Way::plain}) {
     std::vector<View> in{b.in[0]}, bias, out;  // of the segments that go this way
     for (std::size_t s = 0; s < n; ++s)
-      if (way_for(asked, b.in[1 + s].dtype) == way) in.push_back(b.in[1 + s]), bias.push_back(b.in[1 + n + s]), out.push_back(b.out[s]);
+      if (way_for(asked, b.in[1 + s].dtype) == way)
+        in.push_back(b.in[1 + s]), bias.push_back(b.in[1 + n + s]), out.push_back(b.out[s]);
     if (out.empty()) continue;
     in.insert(in.end(), bias.begin(), bias.end());
     run(way, {in, out, b.params, b.on, b.scratch});
@@ -99,17 +125,19 @@ void run_ways(const ir::CudaBound& b, Way (*way_for)(const Asked&, DType)) {
 void linear_cuda(const ir::CudaBound& b) { run_ways(b, way_of); }
 void linear_exact_cuda(const ir::CudaBound& b) { run_ways(b, exact_way_of); }
 
-LinearPlan plan_linear_cuda(DType x, std::int64_t columns, std::span<const LinearWeight> weights, std::int64_t tokens, const ir::Target& target) {
+LinearPlan plan_linear_cuda(DType x, std::int64_t columns, std::span<const LinearWeight> weights, std::int64_t tokens,
+                            const ir::Target& target) {
   LinearPlan plan;
   if (target.activations == ir::Activations::f32) {
     plan.exact = true;
-    plan.kernel = fmt::format("linear/{} x f32, exact", joined(weights, [](const LinearWeight& w) { return name(w.dtype); }));
+    plan.kernel =
+        fmt::format("linear/{} x f32, exact", joined(weights, [](const LinearWeight& w) { return name(w.dtype); }));
     plan.reason = "f32 activations are asked for: no operand is rounded, and many rows are slow";
     return plan;
   }
   std::string before, ways;
   bool large = false, plain = false;
-  for (std::int64_t t : {1, 9, 17, 33, 65}) {  // where ways begin
+  for (std::int64_t t : {1, 5, 9, 17, 33, 65}) {  // where ways begin
     if (t > std::max<std::int64_t>(1, tokens)) break;
     const Asked asked{x, columns, t, target.gpu.arch};
     const std::string now = joined(weights, [&](const LinearWeight& w) { return name(way_of(asked, w.dtype)); });
@@ -120,10 +148,12 @@ LinearPlan plan_linear_cuda(DType x, std::int64_t columns, std::span<const Linea
     for (const LinearWeight& w : weights) plan.rounding = std::max(plan.rounding, rounding_of(asked, w.dtype));
   }
   if (tokens > 1)
-    for (const LinearWeight& w : weights) plan.rounding = std::max(plan.rounding, rounding_of({x, columns, tokens, target.gpu.arch}, w.dtype));
+    for (const LinearWeight& w : weights)
+      plan.rounding = std::max(plan.rounding, rounding_of({x, columns, tokens, target.gpu.arch}, w.dtype));
   plan.kernel = fmt::format("linear/{} x {}: {}", joined(weights, [](const LinearWeight& w) { return name(w.dtype); }),
                             x == DType::q8_act ? "int8" : "f32", ways);
-  plan.reason = plain ? "plain: no faster kernel for these types and sizes" : "few rows are bound by reading the weights";
+  plan.reason =
+      plain ? "plain: no faster kernel for these types and sizes" : "few rows are bound by reading the weights";
   if (large) {
     plan.reason += ", many by the product";
     plan.scratch_bytes = large_scratch_bytes(columns, weights, tokens);
@@ -139,11 +169,17 @@ ir::KernelChoice choose_linear_cuda(const ir::Program& p, const ir::Call& c, con
   for (std::size_t s = 0; s < c.out.size(); ++s) {
     const ir::ValueInfo& w = p[c.in[1 + s]];
     if (w.kind != ir::Kind::weight)  // the fast kernels read weights before what comes before has ended
-      return {.kernel = "linear/plain sm80", .reason = "the matrix is no weight but made in this step", .launch = linear_plain_cuda};
+      return {.kernel = "linear/plain sm80",
+              .reason = "the matrix is no weight but made in this step",
+              .launch = linear_plain_cuda};
     weights.push_back({w.dtype, w.shape[0].size});
   }
   LinearPlan plan = plan_linear_cuda(x.dtype, x.shape[1].size, weights, target.most.of(x.shape[0]), target);
-  return {.kernel = plan.kernel, .reason = plan.reason, .scratch_bytes = plan.scratch_bytes, .launch = plan.exact ? linear_exact_cuda : linear_cuda, .rounding = plan.rounding};
+  return {.kernel = plan.kernel,
+          .reason = plan.reason,
+          .scratch_bytes = plan.scratch_bytes,
+          .launch = plan.exact ? linear_exact_cuda : linear_cuda,
+          .rounding = plan.rounding};
 }
 
 }  // namespace ridge::op

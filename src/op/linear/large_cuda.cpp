@@ -24,7 +24,8 @@ cuda::Number number_of(DType weight) {
 }
 Half half_of(cuda::Number n) { return n == cuda::Number::bf16 ? Half::bf16 : Half::f16; }
 bool lies_as(DType weight, cuda::Number n) {
-  return n == cuda::Number::f32 || (n == cuda::Number::bf16 && weight == DType::bf16) || (n == cuda::Number::f16 && weight == DType::f16);
+  return n == cuda::Number::f32 || (n == cuda::Number::bf16 && weight == DType::bf16) ||
+         (n == cuda::Number::f16 && weight == DType::f16);
 }
 
 // Slabs of about equal size, at most 64 MiB.
@@ -45,7 +46,8 @@ struct Scratch {
       const cuda::Number n = number_of(w.dtype);
       if (n == cuda::Number::bf16) bf16 = halves;
       if (n == cuda::Number::f16) f16 = halves;
-      if (!lies_as(w.dtype, n)) widest = std::max(widest, aligned(slab_rows(w.rows, columns) * half_stride(columns) * 2));
+      if (!lies_as(w.dtype, n))
+        widest = std::max(widest, aligned(slab_rows(w.rows, columns) * half_stride(columns) * 2));
     }
     f16_rows = bf16_rows + bf16;
     scale = f16_rows + f16;
@@ -109,7 +111,8 @@ void linear_large_cuda(const ir::CudaBound& b) {
   std::vector<LinearWeight> weights;
   for (std::size_t s = 0; s < b.out.size(); ++s) weights.push_back({b.in[1 + s].dtype, b.in[1 + s].dim(0)});
   Large large{b, Scratch(b.in[0].columns(), weights, b.in[0].rows())};
-  if (std::int64_t(b.scratch.size()) < large.at.bytes) fail_bug("linear: {} bytes of scratch, {} are needed", b.scratch.size(), large.at.bytes);
+  if (std::int64_t(b.scratch.size()) < large.at.bytes)
+    fail_bug("linear: {} bytes of scratch, {} are needed", b.scratch.size(), large.at.bytes);
   for (std::size_t s = 0; s < b.out.size(); ++s) {
     const View weight = b.in[1 + s], bias = b.in[1 + b.out.size() + s];
     if (large.multiply(weight, bias, b.out[s])) continue;

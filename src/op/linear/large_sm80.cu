@@ -42,7 +42,8 @@ __device__ __forceinline__ float scale_of(float most) {
 }
 
 // bf16: blocks cut a row among them. f16: a block has a row of its own, whose largest value it looks for first.
-template <Half to> __global__ void __launch_bounds__(256) narrow_rows(DeviceRows x, std::byte* out, float* scale, int stride) {
+template <Half to>
+__global__ void __launch_bounds__(256) narrow_rows(DeviceRows x, std::byte* out, float* scale, int stride) {
   __shared__ float warps[8];
   cuda::let_next_start();
   cuda::wait_for_previous();
@@ -74,26 +75,30 @@ template <Half to> __global__ void __launch_bounds__(256) narrow_rows(DeviceRows
   }
 }
 
-template <DType type, Half to> __global__ void __launch_bounds__(256) widen(DeviceMatrix w, std::int64_t first, std::byte* out, unsigned stride) {
+template <DType type, Half to>
+__global__ void __launch_bounds__(256) widen(DeviceMatrix w, std::int64_t first, std::byte* out, unsigned stride) {
   cuda::let_next_start();
   const unsigned c = (blockIdx.y * blockDim.x + threadIdx.x) * eight;  // a multiple of 8: one scale serves all
   const std::int64_t row = blockIdx.x;
   float v[eight];
   if (c < stride) {
 #pragma unroll
-    for (unsigned i = 0; i < eight; ++i) v[i] = c + i < w.columns ? weight_value<type>(w, first + row, std::int64_t(c + i)) : 0.0f;
+    for (unsigned i = 0; i < eight; ++i)
+      v[i] = c + i < w.columns ? weight_value<type>(w, first + row, std::int64_t(c + i)) : 0.0f;
   }
   cuda::wait_for_previous();  // until then somebody may still read what lies here
   if (c < stride) store_eight<to>(out + (row * stride + c) * 2, v);
 }
 
-__global__ void __launch_bounds__(256) scale_rows(float* out, std::int64_t columns, const float* scale, const float* bias) {
+__global__ void __launch_bounds__(256)
+    scale_rows(float* out, std::int64_t columns, const float* scale, const float* bias) {
   cuda::let_next_start();
   cuda::wait_for_previous();
   const float s = scale ? scale[blockIdx.x] : 1.0f;
   if (s == 1 && !bias) return;
   float* row = out + std::int64_t(blockIdx.x) * columns;
-  for (std::int64_t c = std::int64_t(blockIdx.y) * blockDim.x + threadIdx.x; c < columns; c += std::int64_t(gridDim.y) * blockDim.x)
+  for (std::int64_t c = std::int64_t(blockIdx.y) * blockDim.x + threadIdx.x; c < columns;
+       c += std::int64_t(gridDim.y) * blockDim.x)
     row[c] = row[c] * s + (bias ? bias[c] : 0.0f);
 }
 
@@ -106,18 +111,23 @@ std::int64_t half_stride(std::int64_t columns) { return (columns + eight - 1) / 
 void linear_narrow_rows(const cuda::Launch& on, const View& x, Half to, std::byte* rows, float* scale) {
   const DeviceRows from(x);
   const int stride = int(half_stride(from.columns));
-  if (to == Half::f16) cuda::launch(on, narrow_rows<Half::f16>, dim3(unsigned(x.rows())), 256, 0, from, rows, scale, stride);
-  else cuda::launch(on, narrow_rows<Half::bf16>, dim3(unsigned(x.rows()), blocks_of(stride, 256 * eight)), 256, 0, from, rows, scale, stride);
+  if (to == Half::f16)
+    cuda::launch(on, narrow_rows<Half::f16>, dim3(unsigned(x.rows())), 256, 0, from, rows, scale, stride);
+  else
+    cuda::launch(on, narrow_rows<Half::bf16>, dim3(unsigned(x.rows()), blocks_of(stride, 256 * eight)), 256, 0, from,
+                 rows, scale, stride);
 }
 
-void linear_widen_weight(const cuda::Launch& on, const View& weight, std::int64_t first, std::int64_t count, std::byte* rows) {
+void linear_widen_weight(const cuda::Launch& on, const View& weight, std::int64_t first, std::int64_t count,
+                         std::byte* rows) {
   const DeviceMatrix w = device_matrix(weight);
   const unsigned stride = unsigned(half_stride(w.columns));
   const dim3 grid(unsigned(count), blocks_of(stride, 256 * eight));
   with_weight_type(weight.dtype, [&]<DType type>() {
     constexpr bool blocks = plane_fields(type).count > 0;
     if constexpr (blocks) cuda::launch(on, widen<type, Half::f16>, grid, 256, 0, w, first, rows, stride);
-    else if constexpr (type == DType::f8_e4m3) cuda::launch(on, widen<type, Half::bf16>, grid, 256, 0, w, first, rows, stride);
+    else if constexpr (type == DType::f8_e4m3)
+      cuda::launch(on, widen<type, Half::bf16>, grid, 256, 0, w, first, rows, stride);
     else no_weight_type(type);
   });
 }

@@ -11,10 +11,6 @@
 //
 // Every result is summed in one order: a lane's own columns, then over the lanes by halves, then over the four warps.
 // It depends on the number of columns only.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
 #include <algorithm>
 #include <bit>
 #include <climits>
@@ -23,107 +19,35 @@
 #include "cuda/warp.cuh"
 #include "op/device_matrix.h"
 #include "op/linear/cuda_kernels.h"
+#include "op/linear/matvec_plain.cuh"
 
 namespace ridge::op {
 namespace {
 
-constexpr int team_warps = 4, teams = 4, threads = 32 * team_warps * teams, rows_at_once = 4;
-constexpr int depth = 2;             // quads on their way
-constexpr int ahead_bytes = 4096;    // of each warp's next row: asked into L2 before the wait (0: none)
-constexpr int most_segments = 8;
+using namespace matvec;
 
-struct Segment {
-  const std::byte* weight;
-  const float* bias;  // or null
-  float* out;
-  int rows, first;    // first: the number of its first group of four rows, over all segments
-};
+constexpr int team_warps = 4, teams = 4, threads = 32 * team_warps * teams, rows_at_once = 4;
+constexpr int depth = 2;           // quads on their way
+constexpr int ahead_bytes = 4096;  // of each warp's next row: asked into L2 before the wait (0: none)
 struct Product {
   Segment segment[most_segments];
   const float* x;
   Around around;
-  int segments, groups;              // groups of four rows
-  int tokens, columns, vectors;      // vectors of a row
-  int quads, slab_quads;             // to a row, and to a slab of x
-};
-
-template <DType type> struct Weight;  // values: how many a vector has; four: values 4 h to 4 h + 3 of one
-template <> struct Weight<DType::f32> {
-  static constexpr int values = 4;
-  __device__ static float4 four(const uint4& v, int) {
-    return {__uint_as_float(v.x), __uint_as_float(v.y), __uint_as_float(v.z), __uint_as_float(v.w)};
-  }
-};
-template <> struct Weight<DType::bf16> {
-  static constexpr int values = 8;
-  __device__ static float4 four(const uint4& v, int h) {
-    const unsigned a = h ? v.z : v.x, b = h ? v.w : v.y;
-    return {__uint_as_float(a << 16), __uint_as_float(a & 0xffff0000u), __uint_as_float(b << 16), __uint_as_float(b & 0xffff0000u)};
-  }
-};
-template <> struct Weight<DType::f16> {
-  static constexpr int values = 8;
-  __device__ static float2 two(unsigned bits) { return __half22float2(__half2(__half2_raw{static_cast<unsigned short>(bits), static_cast<unsigned short>(bits >> 16)})); }
-  __device__ static float4 four(const uint4& v, int h) {
-    const float2 a = two(h ? v.z : v.x), b = two(h ? v.w : v.y);
-    return {a.x, a.y, b.x, b.y};
-  }
-};
-template <> struct Weight<DType::f8_e4m3> {
-  static constexpr int values = 16;
-  __device__ static float2 two(unsigned bits) {
-    return __half22float2(__half2(__nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(bits), __NV_E4M3)));
-  }
-  __device__ static float4 four(const uint4& v, int h) {
-    const unsigned bits = h == 0 ? v.x : h == 1 ? v.y : h == 2 ? v.z : v.w;
-    const float2 a = two(bits & 0xffffu), b = two(bits >> 16);
-    return {a.x, a.y, b.x, b.y};
-  }
+  int segments, groups;          // groups of four rows
+  int tokens, columns, vectors;  // vectors of a row
+  int quads, slab_quads;         // to a row, and to a slab of x
 };
 
 // Volatile: stays before the wait where it is written before it.
 __device__ __forceinline__ uint4 load_weights(const std::byte* at) {
   uint4 v;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(at));
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(at));
   return v;
 }
-__device__ __forceinline__ void ask_into_l2(const std::byte* at, int bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(bytes) : "memory");
-#endif
-}
-__device__ __forceinline__ void copy_async(float4* to, const float* from, bool there) {  // zeros where it is not there
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from), "r"(there ? 16 : 0) : "memory");
-#endif
-}
-__device__ __forceinline__ void end_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-template <int Left> __device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(Left) : "memory");
-#endif
-}
-__device__ __forceinline__ void team_barrier(int team) { asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(32 * team_warps) : "memory"); }
-
-// Sums N values (a power of two, at most 32) over the lanes by halves; lane l is left with value l / (32 / N).
-template <int N, int distance = 16> __device__ __forceinline__ float sum_over_lanes(const float (&v)[N]) {
-  if constexpr (N > 1) {
-    const bool upper = threadIdx.x & distance;
-    float half[N / 2];
-#pragma unroll
-    for (int i = 0; i < N / 2; ++i)
-      half[i] = (upper ? v[i + N / 2] : v[i]) + __shfl_xor_sync(0xffffffffu, upper ? v[i] : v[i + N / 2], distance);
-    return sum_over_lanes<N / 2, distance / 2>(half);
-  } else {
-    float sum = v[0];
-#pragma unroll
-    for (int d = distance; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-    return sum;
-  }
+__device__ __forceinline__ void team_barrier(int team) {
+  asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(32 * team_warps) : "memory");
 }
 
 // What a team's four rows are rows of.
@@ -171,7 +95,11 @@ template <DType type> struct Source {
     int at = next.quad * team_warps * 512;
     for (int left = ahead_bytes; left > 0 && next.group < p.groups; at = 0) {
       const int bytes = min(left, p.vectors * 16 - at);
-      ask_into_l2((part < 2 ? part == 0 ? next.row[0] : next.row[1] : part == 2 ? next.row[2] : next.row[3]) + at, bytes);
+      ask_into_l2((part < 2    ? part == 0 ? next.row[0] : next.row[1]
+                      : part == 2 ? next.row[2]
+                               : next.row[3]) +
+                      at,
+                  bytes);
       left -= bytes;
       next.group += stride;
       if (next.group < p.groups) next.find(p);
@@ -189,7 +117,8 @@ template <int T, int values> __device__ __forceinline__ void stage_x(const Produ
     for (int i = int(threadIdx.x); i < count; i += threads) {
       const int c = i / chunk, lane = i % chunk / quarters, h = i % quarters;
       const bool there = t < p.tokens && (first + i) * 4 < p.columns;
-      copy_async(to + ((c * T + t) * quarters + h) * 32 + lane, there ? p.x + std::int64_t(t) * p.columns + (first + i) * 4 : p.x, there);
+      copy_async(to + ((c * T + t) * quarters + h) * 32 + lane,
+                 there ? p.x + std::int64_t(t) * p.columns + (first + i) * 4 : p.x, there);
     }
   end_copies();
 }
@@ -207,7 +136,8 @@ template <int values> __device__ __forceinline__ void stage_norm(const Product& 
 
 // Multiplies x by the norm's weight where it lies, and finds what the results are to be multiplied by. In one order for
 // each row, whatever rows are beside it.
-template <int T, int values> __device__ __forceinline__ void normalize(const Product& p, float4* x, const float4* norm, float (&scales)[T]) {
+template <int T, int values>
+__device__ __forceinline__ void normalize(const Product& p, float4* x, const float4* norm, float (&scales)[T]) {
   constexpr int piece = values / 4 * 32;
   __shared__ float reduce[32];
   const float offset = p.around.offset;
@@ -226,12 +156,8 @@ template <int T, int values> __device__ __forceinline__ void normalize(const Pro
   __syncthreads();
 }
 
-__device__ __forceinline__ float gate(float x, GateKind kind) {
-  if (kind == GateKind::silu) return x / (1 + expf(-x));
-  return 0.5f * x * (1 + tanhf(0.7978845608028654f * (x + 0.044715f * x * x * x)));
-}
-
-template <DType type, int T, bool slabs> __global__ void __launch_bounds__(threads, 1) multiply(const __grid_constant__ Product p) {
+template <DType type, int T, bool slabs>
+__global__ void __launch_bounds__(threads, 1) multiply(const __grid_constant__ Product p) {
   using W = Weight<type>;
   constexpr int quarters = W::values / 4, quad_x = team_warps * T * quarters * 32;  // float4s of x to a quad
   constexpr int results = rows_at_once * T, spread = 32 / results;
@@ -239,7 +165,8 @@ template <DType type, int T, bool slabs> __global__ void __launch_bounds__(threa
   __shared__ float sums[2][teams][team_warps][results];
   __shared__ float scales[T];  // of the norm: what each row's results are multiplied by
 
-  const int warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32), team = warp / team_warps, part = warp % team_warps;
+  const int warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32), team = warp / team_warps,
+            part = warp % team_warps;
   const int stride = teams * int(gridDim.x);
   int group = team * int(gridDim.x) + int(blockIdx.x);
 
@@ -287,7 +214,7 @@ template <DType type, int T, bool slabs> __global__ void __launch_bounds__(threa
 
   float sum[rows_at_once][T] = {};
   int quad = 0, slab_quad = 0, turn = 0;
-  const auto consume = [&](const uint4 (&v)[rows_at_once]) {
+  const auto consume = [&](const uint4(&v)[rows_at_once]) {
     const float4* x = buffer(visit) + (slabs ? slab_quad : quad) * quad_x + part * (T * quarters * 32) + lane;
 #pragma unroll
     for (int h = 0; h < quarters; ++h) {
@@ -358,14 +285,19 @@ template <DType type, int T, bool slabs> __global__ void __launch_bounds__(threa
 int shared_limit(int arch) {
   switch (arch) {
     case 75: return 56 << 10;
-    case 86: case 89: case 120: case 121: return 88 << 10;
+    case 86:
+    case 89:
+    case 120:
+    case 121: return 88 << 10;
     default: return arch >= 80 ? 128 << 10 : 40 << 10;
   }
 }
 
 int values_of(DType type) { return 16 / info(type).block_bytes; }
 
-constexpr int quad_bytes(int values, int tokens) { return team_warps * 32 * values * tokens * int(sizeof(float)); }  // of x
+constexpr int quad_bytes(int values, int tokens) {
+  return team_warps * 32 * values * tokens * int(sizeof(float));
+}  // of x
 
 // With 16 values to a vector, slabs of 8 rows of x take too many registers.
 constexpr bool has_slabs(int values, int tokens) { return tokens > 1 && values * tokens < 128; }
@@ -390,7 +322,8 @@ template <DType type, int T> void launch_product(const cuda::Launch& on, Product
 int most_at_once(const cuda::Launch& on, DType type, int quads) {
   const int values = values_of(type), limit = shared_limit(on.arch);
   const auto fits = [&](int n) {
-    return std::int64_t(quads) * quad_bytes(values, n) <= limit || (has_slabs(values, n) && 2 * quad_bytes(values, n) <= limit);
+    return std::int64_t(quads) * quad_bytes(values, n) <= limit ||
+           (has_slabs(values, n) && 2 * quad_bytes(values, n) <= limit);
   };
   int n = 8;
   while (n > 2 && !fits(n)) n /= 2;
@@ -434,15 +367,23 @@ bool has_matvec_kernel(DType weight, std::int64_t columns) {
 bool fused_matvec_fits(DType weight, std::int64_t columns, std::int64_t tokens, int arch) {
   if (!has_matvec_kernel(weight, columns) || tokens > 8) return false;
   const int vectors = int(columns / values_of(weight)), quads = (vectors + 127) / 128, values = values_of(weight);
-  const int more = arch == 80 || arch == 90 || arch == 100 ? 32 << 10 : 0;  // for the norm, where a multiprocessor has 164 KB and more
-  return std::int64_t(quads) * (quad_bytes(values, int(std::bit_ceil(unsigned(tokens)))) + quad_bytes(values, 1)) <= shared_limit(arch) + more;
+  const int more = arch == 80 || arch == 90 || arch == 100
+                       ? 32 << 10
+                       : 0;  // for the norm, where a multiprocessor has 164 KB and more
+  return std::int64_t(quads) * (quad_bytes(values, int(std::bit_ceil(unsigned(tokens)))) + quad_bytes(values, 1)) <=
+         shared_limit(arch) + more;
 }
 
-void fused_matvec_cuda(const ir::CudaBound& b, std::span<const View> weights, std::span<const View> biases, const Around& around) {
+void fused_matvec_cuda(const ir::CudaBound& b, std::span<const View> weights, std::span<const View> biases,
+                       const Around& around) {
   const View x = b.in[0];
   const DType type = weights[0].dtype;
   const int vectors = int(x.columns() / values_of(type));
-  Product p{.x = x.as<float>(), .around = around, .columns = int(x.columns()), .vectors = vectors, .quads = (vectors + 127) / 128};
+  Product p{.x = x.as<float>(),
+            .around = around,
+            .columns = int(x.columns()),
+            .vectors = vectors,
+            .quads = (vectors + 127) / 128};
   for (std::size_t s = 0; s < weights.size(); ++s) {
     float* const out = around.gates ? nullptr : b.out[s].as<float>();
     p.segment[p.segments++] = {weights[s].data, biases[s].as<float>(), out, int(weights[s].dim(0)), p.groups};
@@ -456,7 +397,8 @@ void linear_matvec_cuda(const ir::CudaBound& b) {
   const View x = b.in[0];
   for (DType type : {DType::f32, DType::f16, DType::bf16, DType::f8_e4m3}) {  // a launch for each type that is there
     const int vectors = int(x.columns() / values_of(type));
-    const Product none{.x = x.as<float>(), .columns = int(x.columns()), .vectors = vectors, .quads = (vectors + 127) / 128};
+    const Product none{
+        .x = x.as<float>(), .columns = int(x.columns()), .vectors = vectors, .quads = (vectors + 127) / 128};
     Product p = none;
     for (std::size_t s = 0; s < b.out.size(); ++s) {
       const View weight = b.in[1 + s], bias = b.in[1 + b.out.size() + s];

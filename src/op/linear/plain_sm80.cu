@@ -12,9 +12,11 @@ namespace {
 constexpr int tokens_at_once = 4;
 
 template <DType type>
-__global__ void __launch_bounds__(256) multiply(DeviceMatrix w, DeviceRows x, const float* bias, float* out, std::int64_t tokens) {
+__global__ void __launch_bounds__(256)
+    multiply(DeviceMatrix w, DeviceRows x, const float* bias, float* out, std::int64_t tokens) {
   cuda::wait_for_previous();
-  const std::int64_t row = std::int64_t(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32, first = std::int64_t(blockIdx.y) * tokens_at_once;
+  const std::int64_t row = std::int64_t(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32,
+                     first = std::int64_t(blockIdx.y) * tokens_at_once;
   const int lane = int(threadIdx.x % 32);
   if (row < w.rows) {
     float sum[tokens_at_once] = {};
@@ -41,8 +43,9 @@ void linear_plain_cuda(const ir::CudaBound& b) {
   for (std::size_t s = 0; s < b.out.size(); ++s) {
     const View weight = b.in[1 + s], bias = b.in[1 + b.out.size() + s];
     with_weight_type(weight.dtype, [&]<DType type>() {
-      cuda::launch(b.on, multiply<type>, dim3(unsigned((weight.dim(0) + 7) / 8), unsigned((tokens + tokens_at_once - 1) / tokens_at_once)), 256, 0,
-                   device_matrix(weight), x, bias.as<float>(), b.out[s].as<float>(), tokens);
+      cuda::launch(b.on, multiply<type>,
+                   dim3(unsigned((weight.dim(0) + 7) / 8), unsigned((tokens + tokens_at_once - 1) / tokens_at_once)),
+                   256, 0, device_matrix(weight), x, bias.as<float>(), b.out[s].as<float>(), tokens);
     });
   }
 }

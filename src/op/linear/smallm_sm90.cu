@@ -1,487 +1,431 @@
-// Some rows of x (9 to 64) times weights of 8 or 16 bits: still bound by reading the weights, but too many products for
-// anything but the tensor cores.
+// Some rows of x (up to 64) times weights of 8 or 16 bits: still bound by reading the weights, but too many products
+// for anything but the tensor cores.
 //
-// A cluster of C blocks takes 64 rows of the weight at a time, and each of its blocks a C-th of their columns: so a
-// block needs a C-th of x, which it keeps in shared memory for all the rows it will see. Of a block's 16 warps, four by
-// four take 16 rows and a quarter of the block's columns each. Weights come from memory straight into the registers
-// that mma wants them in: which columns of a row a lane holds does not matter as long as x is arranged alike. Partial
-// sums are sent to the block of the cluster that adds up those of 64 / C rows, in a fixed order. They are sent by
-// st.async, which a barrier in the receiver's memory counts: a fence over the cluster would wait for the weights, too.
+// A cluster of C blocks takes rows of the weight, and each of its blocks a C-th of their columns: so a block needs a
+// C-th of x, which it keeps in shared memory for all the rows it will see. Its warps are `groups` times `parts`: a
+// group has up to 32 rows, a part some of the block's columns. Few rows to a cluster want many parts, so that all warps
+// work. Rows are dealt out one by one, whatever fits mma: all clusters have as many, and so read as long.
+//
+// Weights come by asynchronous copies into a ring of stages in shared memory, of which each lane reads what it sent for
+// itself: nobody waits for anybody, and the ring is filled before the wait for the kernel before this one.
+//
+// When a unit of rows has been read, partial sums are sent to the block of the cluster that adds them up in a fixed
+// order and finishes the rows, and with the first of them each block's part of the norm: the sums of squares of its
+// columns. They are sent by st.async, which a barrier in the receiver's memory counts. Meanwhile the next unit is read.
 //
 // x is f32 and the tensor cores take halves: x becomes the sum of two (`planes`; an error of 2^-17 or less), or, where
 // there is no room, is rounded to one.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
 #include <algorithm>
+#include <array>
 
 #include "cuda/launch.cuh"
 #include "op/device_matrix.h"
-#include "op/linear/cuda_kernels.h"
+#include "op/linear/smallm.cuh"
 
 namespace ridge::op {
 namespace {
 
-constexpr int threads = 512, parts = 4, unit_rows = 64;  // parts: warps that share a row's columns
-constexpr int depth = 2;                                 // pairs on their way
-constexpr int most_segments = 8;
+using namespace smallm;
 
-struct Segment {
-  const std::byte* weight;
-  const float* bias;  // or null
-  float* out;
-  int rows, first;    // first: the number of its first unit, over all segments
-};
-struct Product {
-  Segment segment[most_segments];
-  const float* x;
-  int segments, units;
-  int tokens, columns, vectors;  // vectors: of 16 bytes, of a row
-  int pairs, slice;              // pairs of blocks of a row, and of one warp's part of it
-};
+constexpr int block_columns = 1024;  // that a block takes at most, while a cluster is of less than 8
+constexpr int later = 3;             // steps into the next unit after which the one before is finished
+constexpr int most_stages = 8, least_stages = 3;
+constexpr int least_parts = 1;  // 2: units of half as many rows, of which more bytes are asked for at a time
+constexpr int most_shared = 227 << 10;
+// A block asks for more than half of a multiprocessor's shared memory even where it needs less: then no multiprocessor
+// gets two blocks of a launch while another gets none, and the weights come evenly.
+constexpr int least_shared = 118 << 10;
 
-template <DType type> struct Weight;
-template <> struct Weight<DType::bf16> {
-  static constexpr int values = 8;  // of a vector
-  static constexpr Half half = Half::bf16;
-};
-template <> struct Weight<DType::f16> {
-  static constexpr int values = 8;
-  static constexpr Half half = Half::f16;
-};
-template <> struct Weight<DType::f8_e4m3> {
-  static constexpr int values = 16;
-  static constexpr Half half = Half::f16;
-};
-
-__device__ __forceinline__ uint4 load_weights(const std::byte* at) {  // volatile: stays before the wait
-  uint4 v;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(at));
-  return v;
-}
-__device__ __forceinline__ void ask_into_l2(const std::byte* at, int bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(bytes) : "memory");
-#endif
-}
-template <Half half> __device__ __forceinline__ void mma(float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr (half == Half::bf16)
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-  else
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-#endif
-}
-__device__ __forceinline__ int cluster_rank() {
-  unsigned rank = 0;
-#if __CUDA_ARCH__ >= 900
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-#endif
-  return int(rank);
-}
-// Arriving says nothing of what was stored before, but that barriers have been made ready.
-__device__ __forceinline__ void cluster_arrive() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void cluster_wait() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#endif
-}
-
-using Full = unsigned long long;  // an mbarrier: its phase ends when the bytes that were expected have come
-__device__ __forceinline__ unsigned place_of(const void* shared) { return unsigned(__cvta_generic_to_shared(shared)); }
-__device__ __forceinline__ void make_ready(Full* full) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place_of(full)) : "memory");
-#endif
-}
-__device__ __forceinline__ void expect(Full* full, int bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place_of(full)), "r"(bytes) : "memory");
-#endif
-}
-__device__ __forceinline__ void wait_for(Full* full, int parity) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "{\n\t.reg .pred done;\n\t"
-      "again:\n\t"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
-      "@!done bra again;\n\t}" ::"r"(place_of(full)), "r"(parity) : "memory");
-#endif
-}
-// The place in another block's shared memory that corresponds to this one's.
-__device__ __forceinline__ unsigned place_in(int rank, const void* mine) {
-  unsigned at = 0;
-#if __CUDA_ARCH__ >= 900
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(place_of(mine)), "r"(rank));
-#endif
-  return at;
-}
-__device__ __forceinline__ void send(unsigned to, float a, float b, unsigned full) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1, %2}, [%3];" ::"r"(to), "f"(a), "f"(b), "r"(full) : "memory");
-#endif
-}
-
-// A vector's values as pairs of halves.
-template <DType type> __device__ __forceinline__ void unpack(const uint4& v, unsigned (&pair)[Weight<type>::values / 2]) {
-  const unsigned word[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if constexpr (type != DType::f8_e4m3) {
-      pair[i] = word[i];
-    } else {
-      const __half2_raw low = __nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(word[i] & 0xffffu), __NV_E4M3);
-      const __half2_raw high = __nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(word[i] >> 16), __NV_E4M3);
-      pair[2 * i] = low.x | unsigned(low.y) << 16, pair[2 * i + 1] = high.x | unsigned(high.y) << 16;
-    }
-  }
-}
-
-__device__ __forceinline__ int segment_of(const Product& p, int unit) {
-  int s = 0;
-  while (s + 1 < p.segments && unit >= p.segment[s + 1].first) ++s;
-  return s;
-}
-// Row `r` of a unit; beyond the segment's last row: that one again, whose results are not stored.
-__device__ __forceinline__ const std::byte* row_of(const Product& p, int unit, int r) {
-  const Segment& s = p.segment[segment_of(p, unit)];
-  return s.weight + std::int64_t(min((unit - s.first) * unit_rows + r, s.rows - 1)) * p.vectors * 16;
-}
-
-// Where a warp's next pair of blocks comes from. A block is four vectors of each of 16 rows; lane 4 g + t loads vector t
-// of rows g and g + 8.
-struct Source {
-  int unit, pair = 0;
-  const std::byte* row[2];
-
-  __device__ Source(const Product& p, int first, int tile) : unit(first) {
-    if (unit < p.units) find(p, tile);
-  }
-  __device__ void find(const Product& p, int tile) {
-    const int g = int(threadIdx.x % 32 / 4);
-    row[0] = row_of(p, unit, tile * 16 + g), row[1] = row_of(p, unit, tile * 16 + g + 8);
-  }
-  __device__ void load(const Product& p, int tile, int first_pair, int stride, uint4 (&w)[4]) {
-    if (unit >= p.units) return;
-    if (first_pair + pair < p.pairs) {
-#pragma unroll
-      for (int b = 0; b < 2; ++b) {  // beyond the end of a row: its last vector, times the zeros that x has there
-        const int vector = min(((first_pair + pair) * 2 + b) * 4 + int(threadIdx.x % 4), p.vectors - 1);
-        w[2 * b] = load_weights(row[0] + std::int64_t(vector) * 16);
-        w[2 * b + 1] = load_weights(row[1] + std::int64_t(vector) * 16);
-      }
-    }
-    if (++pair < p.slice) return;
-    pair = 0;
-    unit += stride;
-    if (unit < p.units) find(p, tile);
-  }
-};
-
-template <Half half> __device__ __forceinline__ unsigned two_halves(float a, float b) {
-  if constexpr (half == Half::bf16) {
-    const __nv_bfloat162 v = __floats2bfloat162_rn(a, b);
-    return __bfloat16_as_ushort(v.x) | unsigned(__bfloat16_as_ushort(v.y)) << 16;
-  } else {
-    const __half2 v = __floats2half2_rn(a, b);
-    return __half_as_ushort(v.x) | unsigned(__half_as_ushort(v.y)) << 16;
-  }
-}
-template <Half half> __device__ __forceinline__ float2 as_floats(unsigned two) {
-  if constexpr (half == Half::bf16) return {__uint_as_float(two << 16), __uint_as_float(two & 0xffff0000u)};
-  else return {__half2float(__ushort_as_half(static_cast<unsigned short>(two))), __half2float(__ushort_as_half(static_cast<unsigned short>(two >> 16)))};
-}
-
-// How x lies in shared memory: [block][plane][tile of 8 tokens][16 bytes of a vector's halves][lane], as mma wants it.
-template <DType type, int planes, int tiles> struct StagedX {
-  static constexpr int values = Weight<type>::values, eights = values / 8, block = planes * tiles * eights * 32;  // uint4s to a block
-  static constexpr Half half = Weight<type>::half;
-
-  // Calls f(uint4s from the beginning of plane 0, the eight values) for each eight of this warp's. A lane has always
-  // the same token.
-  template <class F> static __device__ void for_each(const Product& p, int rank, F f) {
-    const int warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32);
-    const int u = warp % eights, tile = warp / eights % tiles, token = tile * 8 + lane / 4;
-    const int blocks = 2 * parts * p.slice, first = rank * blocks;
-    const float* row = p.x + std::int64_t(token) * p.columns;
-#pragma unroll 4
-    for (int b = warp / (eights * tiles); b < blocks; b += threads / 32 / (eights * tiles)) {
-      const int c = ((first + b) * 4 + lane % 4) * values + u * 8;
-      float4 low{}, high{};
-      if (token < p.tokens && c < p.columns) low = *reinterpret_cast<const float4*>(row + c), high = *reinterpret_cast<const float4*>(row + c + 4);
-      f(b * block + (tile * eights + u) * 32 + lane, low, high);
-    }
-  }
-
-  static __device__ void stage(const Product& p, int rank, uint4* to, float by) {
-    for_each(p, rank, [&](int at, float4 low, float4 high) {
-      const float v[8] = {low.x * by, low.y * by, low.z * by, low.w * by, high.x * by, high.y * by, high.z * by, high.w * by};
-      unsigned word[planes][4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float a = v[2 * i], b = v[2 * i + 1];
-#pragma unroll
-        for (int plane = 0; plane < planes; ++plane) {
-          word[plane][i] = two_halves<half>(a, b);
-          const float2 taken = as_floats<half>(word[plane][i]);
-          a -= taken.x, b -= taken.y;
-        }
-      }
-#pragma unroll
-      for (int plane = 0; plane < planes; ++plane)
-        to[at + plane * tiles * eights * 32] = {word[plane][0], word[plane][1], word[plane][2], word[plane][3]};
-    });
-  }
-};
-
-// f16 reaches from 2^-24 to 65504 only: a token's values in this block are divided by a power of two that brings the
-// largest to 2^14 or a little more.
-__device__ __forceinline__ float scale_of(float most) {
-  const int exponent = __float_as_int(most) >> 23;  // with its bias of 127
-  return exponent < 27 || exponent == 255 ? 1.0f : __int_as_float((exponent - 14) << 23);
-}
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define RIDGE_CLUSTER(C)
-#else
-#define RIDGE_CLUSTER(C) __cluster_dims__(C, 1, 1)
-#endif
-
-// How partial sums lie where they are added up: [warp of the cluster that shares these columns' rows][row][token].
+// How partial sums lie where they are added up: [block and part that they are from][group][tile][row][token].
+// Of 16 tokens lane t of four has 2 t, 2 t + 1, 2 t + 8 and 2 t + 9, in this order. Tokens in turns where they are
+// many.
 template <int tiles> struct Sums {
-  static constexpr int turns = tiles == 8 ? 2 : 1, turn_tiles = tiles / turns;  // tokens in two turns where they are many
-  static constexpr int tokens = 8 * turn_tiles, row = tokens + 2;  // so that rows begin in different banks
-  static constexpr int floats = parts * unit_rows * row, bytes = parts * unit_rows * tokens * int(sizeof(float));
-};
-
-template <DType type, int planes, int tiles, int C>
-__global__ void RIDGE_CLUSTER(C) __launch_bounds__(threads, 1) multiply_some(const __grid_constant__ Product p) {
-  using W = Weight<type>;
-  using X = StagedX<type, planes, tiles>;
-  using S = Sums<tiles>;
-  constexpr int tokens = 8 * tiles, rows = unit_rows / C;  // rows: of a unit, that this block adds up
-  constexpr bool scaled = W::half == Half::f16;
-  extern __shared__ uint4 shared[];
-  uint4* const x = shared;
-  float* const sums = reinterpret_cast<float*>(x + 2 * parts * p.slice * X::block);  // two buffers
-  float* const scale = sums + 2 * S::floats;                                          // of each token
-  Full* const full = reinterpret_cast<Full*>(scale + tokens);                         // of each buffer
-
-  const int warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32), tile = warp / parts, part = warp % parts;
-  const int rank = cluster_rank(), stride = int(gridDim.x) / C, first_pair = (rank * parts + part) * p.slice;
-  int unit = int(blockIdx.x) / C;
-
-  if (threadIdx.x < 2) make_ready(full + threadIdx.x);
-  cluster_arrive();
-  Source source(p, unit, tile);
-  uint4 w[depth][4] = {};
-#pragma unroll
-  for (int q = 0; q < depth; ++q) source.load(p, tile, first_pair, stride, w[q]);
-  if (lane < 16 && unit < p.units && p.slice > depth) {  // what follows of the unit's rows
-    const int at = (first_pair + depth) * 128, bytes = min((p.slice - depth) * 128, p.vectors * 16 - at);
-    if (bytes > 0) ask_into_l2(row_of(p, unit, tile * 16 + lane) + at, bytes);
+  static constexpr int turns = tiles == 8 ? 2 : 1, turn_tiles = tiles / turns, tokens = 8 * turn_tiles;
+  static constexpr int row = tokens + 4;  // floats: so that rows begin in different banks
+  static constexpr int rows = warps * warp_rows, bytes = rows * tokens * int(sizeof(float));
+  static __host__ __device__ constexpr int token_of(int quad, int e) {
+    return tiles == 1 ? quad * 4 + e : quad / 4 * 16 + e / 2 * 8 + quad % 4 * 2 + e % 2;
   }
-  const int my_row = rank * rows + int(threadIdx.x) % rows;  // of the results that this thread will store
-  const auto bias_of = [&](int of) {
-    if (of >= p.units) return 0.0f;
-    const Segment& s = p.segment[segment_of(p, of)];
-    return s.bias ? __ldg(s.bias + min((of - s.first) * unit_rows + my_row, s.rows - 1)) : 0.0f;
-  };
-  float bias = bias_of(unit);
+  static __host__ __device__ constexpr int slot_of(int token) {
+    return tiles == 1 ? token : token / 16 * 16 + token % 8 / 2 * 4 + token % 16 / 8 * 2 + token % 2;
+  }
+};
+constexpr int small_bytes(int tiles) {
+  return (8 + 8 + 2) * 8 * tiles * int(sizeof(float)) + int(sizeof(std::uint64_t));
+}
+
+template <DType type, int planes, int tiles>
+__global__ void __launch_bounds__(threads, tiles < 4 ? 2 : 1) multiply_some(const __grid_constant__ Product p) {
+#if __CUDA_ARCH__ >= 900
+  using F = Form<type>;
+  using S = Sums<tiles>;
+  constexpr int tokens = 8 * tiles;
+  constexpr bool scaled = F::half == Half::f16;
+  extern __shared__ __align__(128) std::byte shared[];
+  const int warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+  const int part = warp % p.parts, group = warp / p.parts, rank = cluster_rank(),
+            per = 16 / p.ranks;  // per: rows of a tile that a block finishes
+
+  std::byte* const ring = shared + warp * p.stages * stage_bytes + lane * 16;
+  uint4* const x = reinterpret_cast<uint4*>(shared + warps * p.stages * stage_bytes);
+  float* const sums =
+      reinterpret_cast<float*>(x + p.parts * p.slice * F::eights * planes * tiles * 32);  // before: the norm's weight
+  float* const squares = sums + p.sums_floats;   // [block][token, in the order of sums]
+  float* const residues = squares + 8 * tokens;  // of this block: [8][token]
+  float* const scale = residues + 8 * tokens;    // of each token
+  int* const most = reinterpret_cast<int*>(scale + tokens);
+  std::uint64_t* const full = reinterpret_cast<std::uint64_t*>(most + tokens);
+
+  // -- before the wait: the norm's weight, the ring --
+  Stager<type, planes, tiles> stager(p, rank, sums);
+  if (p.around.norm) {
+    for (int i = int(threadIdx.x) * 4; i < stager.items * 32; i += threads * 4) {
+      const int c = stager.first_column + i;
+      matvec::copy_async(reinterpret_cast<float4*>(sums + i), p.around.norm + (c < p.columns ? c : 0), c < p.columns);
+    }
+  }
+  matvec::end_copies();
+  const Units units(p);
+  const int first_chunk = (rank * p.parts + part) * p.slice;
+  Sender sender;
+  sender.find(p, units, group);
+  for (int s = 0; s < p.stages; ++s) sender.send(p, units, group, first_chunk, ring + s * stage_bytes);
+  if (threadIdx.x == 0) {
+    cuda::barrier_init(full, 1);
+    cuda::barrier_fence_init();
+  }
+  if (threadIdx.x < tokens) most[threadIdx.x] = 0;
   cuda::let_next_start();
   cuda::wait_for_previous();
 
-  if constexpr (scaled) {
-    int* const most = reinterpret_cast<int*>(scale);
-    if (threadIdx.x < tokens) most[threadIdx.x] = 0;
-    __syncthreads();
-    float largest = 0;
-    X::for_each(p, rank, [&](int, float4 a, float4 b) {
-      largest = fmaxf(largest, fmaxf(fmaxf(fmaxf(fabsf(a.x), fabsf(a.y)), fmaxf(fabsf(a.z), fabsf(a.w))),
-                                     fmaxf(fmaxf(fabsf(b.x), fabsf(b.y)), fmaxf(fabsf(b.z), fabsf(b.w)))));
-    });
-    const int token = warp / X::eights % tiles * 8 + lane / 4;
-    atomicMax(most + token, __float_as_int(largest));
-    __syncthreads();
-    const float s = scale_of(__int_as_float(most[token]));
-    __syncthreads();
-    if (lane % 4 == 0) scale[token] = s;  // several warps store the same
-    X::stage(p, rank, x, 1 / s);
-  } else {
-    X::stage(p, rank, x, 1);
-  }
+  // -- x --
+  stager.load(0);
+  wait_for_all_but(p.stages);  // the norm's weight has come
   __syncthreads();
+  stager.run(x, most, scale, residues);
+  __syncthreads();
+  cluster_arrive();  // this block's sums may be sent to
 
-  float sum[tiles][4] = {};
-  int pair = 0, turn = 0;  // turn: how often sums were sent
-  const auto consume = [&](const uint4 (&v)[4]) {
-    if (first_pair + pair >= p.pairs) return;
+  // -- the stream --
+  float sum[2][tiles][4] = {};  // of rows g and g + 8 of two tiles of rows
+  const auto consume = [&](int step, const std::byte* stage) {
+    uint4 w[4];
 #pragma unroll
-    for (int b = 0; b < 2; ++b) {
-      const uint4* at = x + ((part * p.slice + pair) * 2 + b) * X::block + lane;
-      unsigned upper[W::values / 2], lower[W::values / 2];
-      unpack<type>(v[2 * b], upper), unpack<type>(v[2 * b + 1], lower);
+    for (int j = 0; j < 4; ++j) w[j] = *reinterpret_cast<const uint4*>(stage + j * 512);
+    const uint4* at = x + (part * p.slice + step) * F::eights * planes * tiles * 32 + lane;
 #pragma unroll
-      for (int u = 0; u < X::eights; ++u)
+    for (int u = 0; u < F::eights; ++u) {
+      unsigned a[4][4];
 #pragma unroll
-        for (int plane = 0; plane < planes; ++plane)
+      for (int j = 0; j < 4; ++j) F::unpack(w[j], u, a[j]);
 #pragma unroll
-          for (int n = 0; n < tiles; ++n) {
-            const uint4 xs = at[((plane * tiles + n) * X::eights + u) * 32];
-            mma<W::half>(sum[n], upper[4 * u], lower[4 * u], upper[4 * u + 1], lower[4 * u + 1], xs.x, xs.y);
-            mma<W::half>(sum[n], upper[4 * u + 2], lower[4 * u + 2], upper[4 * u + 3], lower[4 * u + 3], xs.z, xs.w);
-          }
-    }
-  };
-  // Sends of turn t + 2 go where those of turn t lie. Whoever sends them has received all of turn t + 1; and a block sends
-  // its own of turn t + 1 when all its warps have read what came in turn t.
-  const auto finish = [&] {
-    const Segment& s = p.segment[segment_of(p, unit)];
-    const int row = (unit - s.first) * unit_rows + my_row;
+      for (int plane = 0; plane < planes; ++plane) {
+        constexpr int at_once = tiles < 4 ? tiles : 4;
 #pragma unroll
-    for (int half = 0; half < S::turns; ++half, ++turn) {
-      float* const buffer = sums + turn % 2 * S::floats;
-      __syncthreads();
-      if (threadIdx.x == 0) expect(full + turn % 2, S::bytes);
+        for (int first = 0; first < tiles; first += at_once) {
+          uint4 b[at_once];
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {  // rows g, then rows g + 8 of the tile
-        const int r = tile * 16 + h * 8 + lane / 4, to = r / rows;
-        const unsigned place = place_in(to, buffer + ((rank * parts + part) * rows + r % rows) * S::row + lane % 4 * 2);
-        const unsigned count = place_in(to, full + turn % 2);
+          for (int n = 0; n < at_once; ++n) b[n] = at[n * 32];
+          at += at_once * 32;
 #pragma unroll
-        for (int n = 0; n < S::turn_tiles; ++n) {
-          float(&of)[4] = sum[half * S::turn_tiles + n];
-          const float* by = scale + (half * S::turn_tiles + n) * 8 + lane % 4 * 2;
-          send(place + n * 32, scaled ? of[2 * h] * by[0] : of[2 * h], scaled ? of[2 * h + 1] * by[1] : of[2 * h + 1], count);
-          of[2 * h] = of[2 * h + 1] = 0;
+          for (int k = 0; k < 2; ++k)
+#pragma unroll
+            for (int n = 0; n < at_once; ++n)
+#pragma unroll
+              for (int h = 0; h < 2; ++h)
+                mma<F::half>(sum[h][first + n], a[2 * h][2 * k], a[2 * h + 1][2 * k], a[2 * h][2 * k + 1],
+                             a[2 * h + 1][2 * k + 1], k ? b[n].z : b[n].x, k ? b[n].w : b[n].y);
         }
       }
-      wait_for(full + turn % 2, turn / 2 % 2);
-      const int first = half * S::tokens, end = min(p.tokens - first, S::tokens);
-      for (int token = int(threadIdx.x) / rows; token < end; token += threads / rows) {
-        const float* from = buffer + int(threadIdx.x) % rows * S::row + token;
-        float total = 0;
-#pragma unroll
-        for (int c = 0; c < C; ++c) {
-          float f[parts];
-#pragma unroll
-          for (int k = 0; k < parts; ++k) f[k] = from[(c * parts + k) * rows * S::row];
-          total += (f[0] + f[1]) + (f[2] + f[3]);
-        }
-        if (row < s.rows) s.out[std::int64_t(first + token) * s.rows + row] = total + bias;
-      }
     }
-    unit += stride;
-    bias = bias_of(unit);
   };
 
-  cluster_wait();  // all blocks run, and their barriers are ready
-  while (unit < p.units) {
+  int turn = 0;  // how often sums were sent
+  const auto send_sums = [&](int half) {
+    cluster_wait();  // they may be sent: what they are to be written over has been read
+    const bool with_squares = p.around.norm && turn == 0;
+    if (threadIdx.x == 0)
+      cuda::barrier_expect(full, unsigned(S::bytes + (with_squares ? p.ranks * tokens * int(sizeof(float)) : 0)));
+    if (with_squares)
+      for (int i = int(threadIdx.x); i < p.ranks * tokens; i += threads) {
+        const int to = i / tokens, token = i % tokens;
+        const float* r = residues + token;
+        const float s = ((r[0] + r[tokens]) + (r[2 * tokens] + r[3 * tokens])) +
+                        ((r[4 * tokens] + r[5 * tokens]) + (r[6 * tokens] + r[7 * tokens]));
+        send(place_in(to, squares + rank * tokens + S::slot_of(token)), s, place_in(to, full));
+      }
 #pragma unroll
-    for (int q = 0; q < depth; ++q) {
-      consume(w[q]);
-      source.load(p, tile, first_pair, stride, w[q]);
-      if (++pair == p.slice) {
-        pair = 0;
-        finish();
-        if (unit >= p.units) break;
+    for (int j = 0; j < 4; ++j) {
+      const int h = j / 2, q = j % 2 * 8 + g, to = q / per;
+      const unsigned place =
+          place_in(to, sums + ((((rank * p.parts + part) * p.groups + group) * 2 + h) * per + q % per) * S::row);
+      const unsigned count = place_in(to, full);
+      float v[S::turn_tiles][2];
+#pragma unroll
+      for (int n = 0; n < S::turn_tiles; ++n) {
+        float(&of)[4] = sum[h][half * S::turn_tiles + n];
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          v[n][e] = of[j % 2 * 2 + e];
+          if constexpr (scaled) v[n][e] *= scale[(half * S::turn_tiles + n) * 8 + 2 * t + e];
+          of[j % 2 * 2 + e] = 0;
+        }
+      }
+      if constexpr (tiles == 1) {
+        send(place + t * 8, v[0][0], v[0][1], count);
+      } else {
+#pragma unroll
+        for (int n = 0; n < S::turn_tiles; n += 2)
+          send(place + n * 32 + t * 16, v[n][0], v[n][1], v[n + 1][0], v[n + 1][1], count);
       }
     }
+  };
+  // Adds up and finishes this block's rows of a unit, of which both rows of a gate and what it gates lie in one thread.
+  const auto finish = [&](int u, int half, bool last) {
+    const Unit unit = units.at(p, u);
+    const int pairs = p.groups * per, items = pairs * (S::tokens / 4);
+    for (int i = int(threadIdx.x), come = 0;; i += threads) {
+      const bool any = i < items;
+      if (!any && come) break;
+      const int pair = i % pairs, quad = i / pairs, of_group = pair / per;
+      const auto token_of = [&](int e) { return half * S::tokens + S::token_of(quad, e); };
+      float* out[2] = {};
+      float bias[2] = {}, residual[2][4] = {};
+      int stride = 0;
+      std::int64_t at[2] = {};
+      if (any) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const int l = h * 16 + rank * per + pair % per;
+          int number = number_of(p, unit, of_group, l);
+          if (number < 0) continue;
+          const matvec::Segment& s = segment_of(p, l, number);
+          if (s.bias) bias[h] = __ldg(s.bias + number);
+          out[h] = p.around.gates ? p.around.out : s.out;
+          stride = s.rows, at[h] = number;
+          if (p.around.residual)  // one segment
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+              if (token_of(e) < p.tokens)
+                residual[h][e] = __ldcg(p.around.residual + std::int64_t(token_of(e)) * stride + number);
+        }
+      }
+      if (!come) cuda::barrier_wait(full, unsigned(turn & 1)), come = 1;
+      if (!any) break;
+      float total[2][4] = {};
+      const float* from = sums + (of_group * 2 * per + pair % per) * S::row + quad * 4;
+#pragma unroll 4
+      for (int c = 0; c < p.ranks * p.parts; ++c, from += p.groups * 2 * per * S::row) {
+        const float4 a = *reinterpret_cast<const float4*>(from),
+                     b = *reinterpret_cast<const float4*>(from + per * S::row);
+        total[0][0] += a.x, total[0][1] += a.y, total[0][2] += a.z, total[0][3] += a.w;
+        total[1][0] += b.x, total[1][1] += b.y, total[1][2] += b.z, total[1][3] += b.w;
+      }
+      float by[4] = {1, 1, 1, 1};
+      if (p.around.norm) {
+        float all[4] = {};
+        for (int c = 0; c < p.ranks; ++c) {
+          const float4 s = *reinterpret_cast<const float4*>(squares + c * tokens + half * S::tokens + quad * 4);
+          all[0] += s.x, all[1] += s.y, all[2] += s.z, all[3] += s.w;
+        }
+#pragma unroll
+        for (int e = 0; e < 4; ++e) by[e] = rsqrtf(all[e] / float(p.columns) + p.around.eps);
+      }
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const std::int64_t row = std::int64_t(token_of(e)) * stride;
+        if (token_of(e) >= p.tokens) continue;
+        const float a = fmaf(total[0][e], by[e], bias[0]), b = fmaf(total[1][e], by[e], bias[1]);
+        if (p.around.gates) {
+          if (out[0]) out[0][row + at[0]] = matvec::gate(a, p.around.gate) * b;
+        } else {
+          if (out[0]) out[0][row + at[0]] = p.around.residual ? fmaf(p.around.scale, a, residual[0][e]) : a;
+          if (out[1]) out[1][row + at[1]] = p.around.residual ? fmaf(p.around.scale, b, residual[1][e]) : b;
+        }
+      }
+    }
+    ++turn;
+    if (!last) cluster_arrive();
+  };
+
+  const int finish_step = min(later, p.slice - 1);
+  bool pending = false;
+  for (int unit = 0, step = 0, stage = 0;;) {
+    if (unit < units.count) {
+      wait_for_all_but(p.stages - 1);
+      consume(step, ring + stage * stage_bytes);
+      sender.send(p, units, group, first_chunk, ring + stage * stage_bytes);
+      stage = stage + 1 == p.stages ? 0 : stage + 1;
+    }
+    if (pending && (step == finish_step || unit == units.count)) {
+      finish(unit - 1, S::turns - 1, unit == units.count);
+      pending = false;
+    }
+    if (unit == units.count) break;
+    if (++step < p.slice) continue;
+    step = 0;
+#pragma unroll
+    for (int half = 0; half < S::turns; ++half) {
+      send_sums(half);
+      if (half + 1 < S::turns) finish(unit, half, false);
+    }
+    pending = true;
+    ++unit;
   }
-  // What was sent here has come; so a block may leave.
+  // All that was sent here has come; so a block may leave.
+#endif
 }
 
-constexpr int most_shared = 224 << 10;
-
-int blocks_of(std::int64_t columns) { return columns >= 8192 ? 8 : 4; }  // to a cluster
+// To a cluster; at least two, for what is sent within one of a single block is no store that compute-sanitizer knows.
+int blocks_of(std::int64_t columns) { return columns <= 2 * block_columns ? 2 : columns <= 4 * block_columns ? 4 : 8; }
 int tiles_of(std::int64_t tokens) { return tokens <= 8 ? 1 : tokens <= 16 ? 2 : tokens <= 32 ? 4 : 8; }
 int values_of(DType type) { return 16 / info(type).block_bytes; }
-int pairs_of(DType type, std::int64_t columns) { return int((columns + 8 * values_of(type) - 1) / (8 * values_of(type))); }
-int slice_of(DType type, std::int64_t columns) {
-  const int among = parts * blocks_of(columns);
-  return (pairs_of(type, columns) + among - 1) / among;
+int chunks_of(DType type, std::int64_t columns) {  // of a block
+  const std::int64_t columns_of_chunk = 4 * values_of(type),
+                     chunks = (columns + columns_of_chunk - 1) / columns_of_chunk;
+  return int((chunks + blocks_of(columns) - 1) / blocks_of(columns));
 }
-std::int64_t shared_bytes(DType type, std::int64_t columns, int tiles, int planes) {
-  const std::int64_t x = std::int64_t(slice_of(type, columns)) * 2 * parts * planes * tiles * values_of(type) / 8 * 512;
-  const int sums = 2 * parts * unit_rows * (8 * std::min(tiles, 4) + 2) * int(sizeof(float));
-  return x + sums + tiles * 8 * int(sizeof(float)) + 2 * int(sizeof(Full));
+int sums_floats(DType type, int chunks,
+                int tiles) {  // of a block with so many chunks: the norm's weight lies there before
+  return std::max(warps * warp_rows * (8 * std::min(tiles, 4) + 4), chunks * 4 * values_of(type));
+}
+std::int64_t shared_bytes(DType type, int chunks, int tiles, int planes, int stages) {
+  const std::int64_t x = std::int64_t(chunks) * planes * tiles * values_of(type) / 8 * 512;
+  return x + std::int64_t(warps) * stages * stage_bytes +
+         std::int64_t(sums_floats(type, chunks, tiles)) * int(sizeof(float)) + small_bytes(tiles);
 }
 int planes_of(DType type, std::int64_t columns, std::int64_t tokens) {  // 0: it does not fit
-  const int tiles = tiles_of(tokens);
-  if (tiles < 8 && shared_bytes(type, columns, tiles, 2) <= most_shared) return 2;
-  return tiles >= 4 && shared_bytes(type, columns, tiles, 1) <= most_shared ? 1 : 0;
+  if (columns > 1 << 20) return 0;
+  const int tiles = tiles_of(tokens),
+            chunks = (chunks_of(type, columns) + warps - 1) / warps * warps;  // however many parts
+  const auto fits = [&](int planes) { return shared_bytes(type, chunks, tiles, planes, least_stages) <= most_shared; };
+  if (tiles < 8 && fits(2)) return 2;
+  return tiles >= 4 && fits(1) ? 1 : 0;
 }
 
-// Clusters need multiprocessors that lie together, of which a few are left over.
-template <int C> int clusters_at_once(const void* kernel, int shared_bytes) {
-  cudaLaunchAttribute size{};
-  size.id = cudaLaunchAttributeClusterDimension;
-  size.val.clusterDim = {C, 1, 1};
+struct Attributes {
+  cudaLaunchAttribute list[2] = {};
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(C), config.blockDim = dim3(threads), config.dynamicSmemBytes = std::size_t(shared_bytes);
-  config.attrs = &size, config.numAttrs = 1;
-  int count = 0;
-  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes), "asking for shared memory");
-  cuda::check(cudaOccupancyMaxActiveClusters(&count, kernel, &config), "asking how many clusters run at once");
-  return std::max(1, count);
+  Attributes(int blocks, int cluster, int shared) {
+    list[0].id = cudaLaunchAttributeClusterDimension;
+    list[0].val.clusterDim = {unsigned(cluster), 1, 1};
+    list[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    list[1].val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3(unsigned(blocks)), config.blockDim = dim3(threads),
+    config.dynamicSmemBytes = std::size_t(shared);
+    config.attrs = list, config.numAttrs = 1;
+  }
+  Attributes(const Attributes&) = delete;
+};
+void prepare(const void* kernel) {
+  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
+              "asking for shared memory");
+  cuda::check(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+      "dividing shared memory from L1");
 }
 
-template <DType type, int planes, int tiles, int C> void launch_clusters(const cuda::Launch& on, const Product& p) {
-  auto* const kernel = multiply_some<type, planes, tiles, C>;
-  const int bytes = int(shared_bytes(type, p.columns, tiles, planes));
-  static const int at_once = clusters_at_once<C>(reinterpret_cast<const void*>(kernel), bytes);  // one block fits anywhere
-  cuda::launch(on, kernel, dim3(unsigned(C * std::min(at_once, p.units))), threads, bytes, p);
+// How many clusters of so many blocks run at once, a block to a multiprocessor: they need multiprocessors that lie
+// together, of which a few are left over.
+int clusters_at_once(int blocks) {
+  static const std::array<int, 4> counts = [] {
+    const void* const kernel =
+        reinterpret_cast<const void*>(multiply_some<DType::bf16, 2, 2>);  // all are alike in this
+    prepare(kernel);
+    std::array<int, 4> n{};
+    for (int i = 0; i < 4; ++i) {
+      const Attributes one(1 << i, 1 << i, least_shared);
+      cuda::check(cudaOccupancyMaxActiveClusters(&n[std::size_t(i)], kernel, &one.config),
+                  "asking how many clusters run at once");
+    }
+    return n;
+  }();
+  return std::max(1, counts[std::size_t(blocks == 1 ? 0 : blocks == 2 ? 1 : blocks == 4 ? 2 : 3)]);
 }
 
-template <DType type> void launch_type(const cuda::Launch& on, const Product& p) {
+template <DType type, int planes, int tiles> void launch_kernel(const cuda::Launch& on, Product p, int clusters) {
+  const int chunks = p.parts * p.slice, most = p.groups * (p.around.gates ? warp_rows / 2 : warp_rows);
+  const int rows = (p.rows + clusters - 1) / clusters, steps = (rows + most - 1) / most * p.slice;
+  // As many stages as there is room for, and no more than are filled.
+  p.stages = std::clamp(steps, least_stages, most_stages);
+  while (p.stages > least_stages && shared_bytes(type, chunks, tiles, planes, p.stages) > most_shared) --p.stages;
+  p.sums_floats = sums_floats(type, chunks, tiles);
+  Attributes all(clusters * p.ranks, p.ranks,
+                 std::max(least_shared, int(shared_bytes(type, chunks, tiles, planes, p.stages))));
+  all.config.stream = on.stream;
+  all.config.numAttrs = on.dependent ? 2 : 1;
+  auto* const kernel = multiply_some<type, planes, tiles>;
+  prepare(reinterpret_cast<const void*>(kernel));
+  cuda::check(cudaLaunchKernelEx(&all.config, kernel, p), "launching a kernel");
+}
+
+template <DType type> void launch_type(const cuda::Launch& on, Product p) {
   const int tiles = tiles_of(p.tokens), planes = planes_of(type, p.columns, p.tokens);
-  const auto with = [&]<int C>() {
-    if (tiles == 1) launch_clusters<type, 2, 1, C>(on, p);
-    else if (tiles == 2) launch_clusters<type, 2, 2, C>(on, p);
-    else if (tiles == 4 && planes == 2) launch_clusters<type, 2, 4, C>(on, p);
-    else if (tiles == 4) launch_clusters<type, 1, 4, C>(on, p);
-    else launch_clusters<type, 1, 8, C>(on, p);
-  };
-  if (blocks_of(p.columns) == 8) with.template operator()<8>();
-  else with.template operator()<4>();
+  p.vectors = p.columns / values_of(type);
+  p.ranks = blocks_of(p.columns);
+  // What the sums' order depends on, `ranks` and `parts`, is found from the weight alone.
+  const int rows = p.around.gates ? 2 * p.rows : p.rows, clusters = std::min(clusters_at_once(p.ranks), (rows + 7) / 8);
+  p.parts = warps;
+  while (p.parts > least_parts && std::int64_t(warps / p.parts) * warp_rows * clusters < rows) p.parts /= 2;
+  p.groups = warps / p.parts;
+  p.slice = (chunks_of(type, p.columns) + p.parts - 1) / p.parts;
+  if (tiles == 1) launch_kernel<type, 2, 1>(on, p, clusters);
+  else if (tiles == 2) launch_kernel<type, 2, 2>(on, p, clusters);
+  else if (tiles == 4 && planes == 2) launch_kernel<type, 2, 4>(on, p, clusters);
+  else if (tiles == 4) launch_kernel<type, 1, 4>(on, p, clusters);
+  else launch_kernel<type, 1, 8>(on, p, clusters);
+}
+
+void launch_rows(const cuda::Launch& on, DType type, const Product& p) {
+  if (p.rows == 0 || p.tokens == 0) return;
+  switch (type) {
+    case DType::f16: return launch_type<DType::f16>(on, p);
+    case DType::bf16: return launch_type<DType::bf16>(on, p);
+    case DType::f8_e4m3: return launch_type<DType::f8_e4m3>(on, p);
+    default: no_weight_type(type);
+  }
+}
+
+void add_segment(Product& p, const View& weight, const View& bias, float* out) {
+  p.segment[p.segments++] = {weight.data, bias.as<float>(), out, int(weight.dim(0)), p.rows};
+  p.rows += int(weight.dim(0));
 }
 
 }  // namespace
 
 int small_planes(DType weight, std::int64_t columns, std::int64_t tokens, int arch) {
   const bool halves = weight == DType::f16 || weight == DType::bf16 || weight == DType::f8_e4m3;
-  if (!halves || arch < 90 || arch >= 120 || tokens > small_most_tokens || !has_matvec_kernel(weight, columns)) return 0;
+  if (!halves || arch < 90 || arch >= 120 || tokens > small_most_tokens || !has_matvec_kernel(weight, columns))
+    return 0;
   return planes_of(weight, columns, tokens);
 }
 
 void linear_small_cuda(const ir::CudaBound& b) {
   const View x = b.in[0];
   for (DType type : {DType::f16, DType::bf16, DType::f8_e4m3}) {  // a launch for each type that is there
-    const Product none{.x = x.as<float>(), .tokens = int(x.rows()), .columns = int(x.columns()), .vectors = int(x.columns() / values_of(type)),
-                       .pairs = pairs_of(type, x.columns()), .slice = slice_of(type, x.columns())};
+    const Product none{.x = x.as<float>(), .tokens = int(x.rows()), .columns = int(x.columns())};
     Product p = none;
-    const auto launch = [&] {
-      if (type == DType::f16) launch_type<DType::f16>(b.on, p);
-      else if (type == DType::bf16) launch_type<DType::bf16>(b.on, p);
-      else launch_type<DType::f8_e4m3>(b.on, p);
-      p = none;
-    };
     for (std::size_t s = 0; s < b.out.size(); ++s) {
-      const View weight = b.in[1 + s], bias = b.in[1 + b.out.size() + s];
-      if (weight.dtype != type || weight.dim(0) == 0) continue;
-      p.segment[p.segments++] = {weight.data, bias.as<float>(), b.out[s].as<float>(), int(weight.dim(0)), p.units};
-      p.units += int((weight.dim(0) + unit_rows - 1) / unit_rows);
-      if (p.segments == most_segments) launch();
+      if (b.in[1 + s].dtype != type || b.in[1 + s].dim(0) == 0) continue;
+      add_segment(p, b.in[1 + s], b.in[1 + b.out.size() + s], b.out[s].as<float>());
+      if (p.segments == matvec::most_segments) launch_rows(b.on, type, p), p = none;
     }
-    if (p.segments > 0) launch();
+    launch_rows(b.on, type, p);
   }
+}
+
+bool fused_small_fits(DType weight, std::int64_t columns, std::int64_t tokens, int arch) {
+  return tokens > 0 && small_planes(weight, columns, tokens, arch) > 0;
+}
+
+void fused_small_cuda(const ir::CudaBound& b, std::span<const View> weights, std::span<const View> biases,
+                      const Around& around) {
+  const View x = b.in[0];
+  Product p{.x = x.as<float>(), .around = around, .tokens = int(x.rows()), .columns = int(x.columns())};
+  for (std::size_t s = 0; s < weights.size(); ++s)
+    add_segment(p, weights[s], biases[s], around.gates ? nullptr : b.out[s].as<float>());
+  if (around.gates) p.rows = int(weights[0].dim(0));
+  launch_rows(b.on, weights[0].dtype, p);
 }
 
 }  // namespace ridge::op

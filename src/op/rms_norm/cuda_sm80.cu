@@ -19,6 +19,7 @@ struct NormTask {
 template <int threads> __global__ void __launch_bounds__(threads) norm(NormTask n, RowsOut out) {
   constexpr int most = 8;
   __shared__ float shared[32];
+  cuda::let_next_start();
   cuda::wait_for_previous();
   const std::int64_t r = blockIdx.x, begin = r * n.columns + std::int64_t(blockIdx.y) * n.group;
   float held[most], squares = 0;
@@ -44,7 +45,6 @@ template <int threads> __global__ void __launch_bounds__(threads) norm(NormTask 
     if (out.q8) store_value(out, r, i, v);
     else if (i < n.group) reinterpret_cast<float*>(out.data)[begin + i] = v;
   }
-  cuda::let_next_start();
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ void rope_angles_cuda(const ir::CudaBound& b) {
 // A thread to a pair, so that it may work in place; the elements that are not rotated follow the pairs.
 __global__ void __launch_bounds__(256)
     rotate(const float* x, const float* angles, float* out, std::int64_t columns, int head_dim, int half, bool pairs) {
+  cuda::let_next_start();
   cuda::wait_for_previous();
   const std::int64_t r = blockIdx.x;
   const int per_head = head_dim - half;  // pairs, then what passes through
@@ -43,7 +44,6 @@ __global__ void __launch_bounds__(256)
       to[i + half] = from[i + half];
     }
   }
-  cuda::let_next_start();
 }
 
 void rope_cuda(const ir::CudaBound& b) {

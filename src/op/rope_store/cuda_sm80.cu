@@ -30,6 +30,7 @@ __device__ Pair pair_of(const RopeStoreTask& t, int i) {
 
 // A block to a token and head: the query heads, then the heads of keys and values.
 template <class T> __global__ void __launch_bounds__(64) rope_store(RopeStoreTask t, T* state, KvLayout at) {
+  cuda::let_next_start();
   cuda::wait_for_previous();
   const std::int64_t row = blockIdx.x;
   const int head = int(blockIdx.y), per_head = t.head_dim - t.half;
@@ -61,7 +62,6 @@ template <class T> __global__ void __launch_bounds__(64) rope_store(RopeStoreTas
     for (int i = int(threadIdx.x); i < t.head_dim; i += int(blockDim.x))
       put(state + at.values(block, kv_head) + at.value_at(place, i), v[i]);
   }
-  cuda::let_next_start();
 }
 
 template <class T> void launch_as(const ir::CudaBound& b) {

@@ -12,7 +12,8 @@ namespace {
 
 using Place = std::uint64_t;
 __device__ __forceinline__ Place place_of(float logit, int expert) {
-  const std::uint32_t bits = __float_as_uint(logit + 0.0f), ordered = bits >> 31 ? ~bits : bits | 0x80000000u;  // -0 is 0
+  const std::uint32_t bits = __float_as_uint(logit + 0.0f),
+                      ordered = bits >> 31 ? ~bits : bits | 0x80000000u;  // -0 is 0
   return Place(~ordered) << 32 | std::uint32_t(expert);
 }
 constexpr Place none = ~Place(0);
@@ -27,7 +28,8 @@ template <int held> struct Experts {
   Place place[held];
   __device__ Experts(const float* row, int experts, int lane) {
 #pragma unroll
-    for (int k = 0; k < held; ++k) place[k] = lane + 32 * k < experts ? place_of(row[lane + 32 * k], lane + 32 * k) : none;
+    for (int k = 0; k < held; ++k)
+      place[k] = lane + 32 * k < experts ? place_of(row[lane + 32 * k], lane + 32 * k) : none;
   }
   __device__ Place least() const {
     Place p = none;
@@ -63,10 +65,10 @@ template <> struct Experts<0> {
 };
 
 template <int held>
-__global__ void __launch_bounds__(128) choose_experts(const float* logits, std::int32_t* chosen, float* weights, std::int64_t tokens,
-                                                      int experts, int used, RouteWeights kind) {
-  cuda::wait_for_previous();
+__global__ void __launch_bounds__(128) choose_experts(const float* logits, std::int32_t* chosen, float* weights,
+                                                      std::int64_t tokens, int experts, int used, RouteWeights kind) {
   cuda::let_next_start();
+  cuda::wait_for_previous();
   const std::int64_t t = std::int64_t(blockIdx.x) * 4 + threadIdx.x / 32;
   const int lane = int(threadIdx.x % 32);
   if (t >= tokens) return;
@@ -96,8 +98,8 @@ void route_cuda(const ir::CudaBound& b) {
   const View logits = b.in[0];
   const int experts = int(logits.columns());
   const auto kernel = experts <= 128 ? choose_experts<4> : experts <= 512 ? choose_experts<16> : choose_experts<0>;
-  cuda::launch(b.on, kernel, dim3(unsigned((logits.rows() + 3) / 4)), 128, 0, logits.as<float>(), b.out[0].as<std::int32_t>(),
-               b.out[1].as<float>(), logits.rows(), experts, params.used, params.weights);
+  cuda::launch(b.on, kernel, dim3(unsigned((logits.rows() + 3) / 4)), 128, 0, logits.as<float>(),
+               b.out[0].as<std::int32_t>(), b.out[1].as<float>(), logits.rows(), experts, params.used, params.weights);
 }
 
 }  // namespace

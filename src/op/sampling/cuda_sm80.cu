@@ -15,13 +15,14 @@ struct Block {
 };
 
 __global__ void __launch_bounds__(Block::threads, 1)
-    sample_by_block(const float* logits, const SampleControl* controls, const SampleAdjust* adjusts, float* adjusted_rows,
-                    std::int32_t* tokens, int vocabulary, bool vectors) {
+    sample_by_block(const float* logits, const SampleControl* controls, const SampleAdjust* adjusts,
+                    float* adjusted_rows, std::int32_t* tokens, int vocabulary, bool vectors) {
   extern __shared__ __align__(16) unsigned char shared[];
-  cuda::wait_for_previous();
   cuda::let_next_start();
+  cuda::wait_for_previous();
   const std::int64_t r = blockIdx.x;
-  const sampler::RowTask task{logits + r * vocabulary, adjusted_rows + r * vocabulary, controls + r, adjusts, tokens + r, vocabulary, vectors};
+  const sampler::RowTask task{
+      logits + r * vocabulary, adjusted_rows + r * vocabulary, controls + r, adjusts, tokens + r, vocabulary, vectors};
   sampler::RowSampler(Block{}, task, *reinterpret_cast<sampler::Shared*>(shared)).run();
 }
 
@@ -29,9 +30,10 @@ __global__ void __launch_bounds__(Block::threads, 1)
 
 void sampling_block_cuda(const ir::CudaBound& b) {
   const View logits = b.in[0];
-  cuda::launch(b.on, sample_by_block, dim3(unsigned(logits.rows())), Block::threads, int(sizeof(sampler::Shared)), logits.as<float>(),
-               b.in[1].as<SampleControl>(), b.in[2].as<SampleAdjust>(), reinterpret_cast<float*>(b.scratch.data()),
-               b.out[0].as<std::int32_t>(), int(logits.columns()), logits.columns() % 4 == 0);
+  cuda::launch(b.on, sample_by_block, dim3(unsigned(logits.rows())), Block::threads, int(sizeof(sampler::Shared)),
+               logits.as<float>(), b.in[1].as<SampleControl>(), b.in[2].as<SampleAdjust>(),
+               reinterpret_cast<float*>(b.scratch.data()), b.out[0].as<std::int32_t>(), int(logits.columns()),
+               logits.columns() % 4 == 0);
 }
 
 ir::KernelChoice choose_sampling_cuda(const ir::Program& p, const ir::Call& c, const ir::Target& target) {
@@ -39,9 +41,12 @@ ir::KernelChoice choose_sampling_cuda(const ir::Program& p, const ir::Call& c, c
   const std::int64_t vocabulary = logits[1].size, most_shared = (target.gpu.arch < 120 ? 227 : 99) << 10;
   if (vocabulary > 1 << 30) ir::refuse("sampling", "a vocabulary beyond 2^30");
   if (target.gpu.arch >= 90 && sampling_cluster_shared_bytes(vocabulary) <= most_shared)
-    return {.kernel = "sampling/cluster sm90", .reason = "a cluster of blocks holds a row in shared memory", .launch = sampling_cluster_cuda};
+    return {.kernel = "sampling/cluster sm90",
+            .reason = "a cluster of blocks holds a row in shared memory",
+            .launch = sampling_cluster_cuda};
   return {.kernel = "sampling/block sm80",
-          .reason = target.gpu.arch < 90 ? "a block to a row: this GPU has no clusters" : "a block to a row, which no cluster can hold",
+          .reason = target.gpu.arch < 90 ? "a block to a row: this GPU has no clusters"
+                                         : "a block to a row, which no cluster can hold",
           .scratch_bytes = target.most.of(logits[0]) * vocabulary * std::int64_t(sizeof(float)),
           .launch = sampling_block_cuda};
 }

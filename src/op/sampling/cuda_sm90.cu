@@ -1,5 +1,5 @@
-// A cluster of blocks to a row: they hold it in their shared memory, so that it is read from memory once, and each other's
-// results are a few hundred nanoseconds away.
+// A cluster of blocks to a row: they hold it in their shared memory, so that it is read from memory once, and each
+// other's results are a few hundred nanoseconds away.
 #include <cooperative_groups.h>
 
 #include "cuda/launch.cuh"
@@ -29,17 +29,22 @@ struct Cluster {
 #endif
 
 __global__ void RIDGE_CLUSTER __launch_bounds__(threads_of_block, 2)
-    sample_by_cluster(const float* logits, const SampleControl* controls, const SampleAdjust* adjusts, std::int32_t* tokens, int vocabulary,
-                      bool vectors) {
+    sample_by_cluster(const float* logits, const SampleControl* controls, const SampleAdjust* adjusts,
+                      std::int32_t* tokens, int vocabulary, bool vectors) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) unsigned char shared[];
   const Cluster cluster;
   cluster.begin();
-  cuda::wait_for_previous();
   cuda::let_next_start();
+  cuda::wait_for_previous();
   const std::int64_t r = blockIdx.y;
-  const sampler::RowTask task{logits + r * vocabulary, reinterpret_cast<float*>(shared + sizeof(sampler::Shared)), controls + r, adjusts,
-                              tokens + r, vocabulary, vectors};
+  const sampler::RowTask task{logits + r * vocabulary,
+                              reinterpret_cast<float*>(shared + sizeof(sampler::Shared)),
+                              controls + r,
+                              adjusts,
+                              tokens + r,
+                              vocabulary,
+                              vectors};
   sampler::RowSampler(cluster, task, *reinterpret_cast<sampler::Shared*>(shared)).run();
 #endif
 }
@@ -55,7 +60,8 @@ void sampling_cluster_cuda(const ir::CudaBound& b) {
   const View logits = b.in[0];
   cuda::launch(b.on, sample_by_cluster, dim3(blocks_of_cluster, unsigned(logits.rows())), threads_of_block,
                int(sampling_cluster_shared_bytes(logits.columns())), logits.as<float>(), b.in[1].as<SampleControl>(),
-               b.in[2].as<SampleAdjust>(), b.out[0].as<std::int32_t>(), int(logits.columns()), logits.columns() % 4 == 0);
+               b.in[2].as<SampleAdjust>(), b.out[0].as<std::int32_t>(), int(logits.columns()),
+               logits.columns() % 4 == 0);
 }
 
 }  // namespace ridge::op

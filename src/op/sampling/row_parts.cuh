@@ -40,12 +40,12 @@ template <int n> struct Sums {  // running, over bins
   std::uint32_t count[n];
   std::uint64_t weight[n];
 };
-struct Shared {  // of each block; what is marked * is the first's alone
+struct Shared {                                      // of each block; what is marked * is the first's alone
   std::uint32_t count[bins], low[bins], high[bins];  // this part's tokens in each bin, and the halves of their weight
   Sums<bins> all;                                    // * of all parts
   Sums<fine_bins> fine;                              // * the same within a window
   Place list[list_room];                             // * the tokens of the window collected last, sorted
-  std::uint64_t weight[list_room];                   // * running sums over them; before that, each block's unsorted ones
+  std::uint64_t weight[list_room];  // * running sums over them; before that, each block's unsorted ones
   Part part[most_blocks];
   Place range_first[most_blocks], range_last[most_blocks];  // *
   std::uint64_t kept[most_blocks];                          // * weights that pass min-p

@@ -12,8 +12,9 @@
 
 namespace ridge::op::sampler {
 
-// Team: blocks, threads (of a block) and the loads ahead of a pass as constants; rank(); at(p, r), which is where p is in block r's shared memory;
-// begun(), after which the others' memory may be touched; sync(), a barrier of all threads of all blocks.
+// Team: blocks, threads (of a block) and the loads ahead of a pass as constants; rank(); at(p, r), which is where p is
+// in block r's shared memory; begun(), after which the others' memory may be touched; sync(), a barrier of all threads
+// of all blocks.
 template <class Team> class RowSampler {
  public:
   __device__ RowSampler(const Team& team, const RowTask& task, Shared& shared) : team_(team), task_(task), s_(shared) {
@@ -24,7 +25,7 @@ template <class Team> class RowSampler {
 
   __device__ void run() {
     const SampleControl& c = *task_.control;
-    const bool adjusts = c.adjust_begin < c.adjust_end, sampled = c.temperature > 0, holds = Team::blocks > 1 || adjusts;
+    const bool adjusts = c.adjust_begin<c.adjust_end, sampled = c.temperature> 0, holds = Team::blocks > 1 || adjusts;
     values_ = holds ? task_.held : task_.logits + first_;
     if (holds) load();
     if (adjusts) adjust(c);
@@ -91,7 +92,8 @@ template <class Team> class RowSampler {
   __device__ void adjust(const SampleControl& c) {
     team_.begun();
     team_.sync();
-    for (int i = c.adjust_begin + team_.rank() * threads + int(threadIdx.x); i < c.adjust_end; i += Team::blocks * threads) {
+    for (int i = c.adjust_begin + team_.rank() * threads + int(threadIdx.x); i < c.adjust_end;
+         i += Team::blocks * threads) {
       const SampleAdjust a = adjust_at(task_.adjusts, i);
       if (a.token < 0 || a.token >= task_.vocabulary) continue;
       const int owner = a.token / part_;
@@ -390,7 +392,8 @@ template <class Team> class RowSampler {
     while (tokens > list_room) {
       command({Command::find_range, w, 0});
       w.first = ~Place(0), w.last = 0;
-      for (int r = 0; r < Team::blocks; ++r) w.first = min(w.first, s_.range_first[r]), w.last = max(w.last, s_.range_last[r]);
+      for (int r = 0; r < Team::blocks; ++r)
+        w.first = min(w.first, s_.range_first[r]), w.last = max(w.last, s_.range_last[r]);
       const int shift = max(0, 64 - __clzll((long long)(w.last - w.first)) - 9);
       static_assert(fine_bins == 1 << 9);
       command({Command::divide, w, shift});
@@ -431,7 +434,8 @@ template <class Team> class RowSampler {
     if (threadIdx.x == 0) *task_.token = std::int32_t(std::uint32_t(found.last));
     command({Command::end, {}, 0});
   }
-  __device__ std::uint64_t weight_above_min_p() const {  // also one of the first tokens in order, and the first at least
+  __device__ std::uint64_t weight_above_min_p()
+      const {  // also one of the first tokens in order, and the first at least
     std::uint64_t kept = 0;
     for (int r = 0; r < Team::blocks; ++r) kept += s_.kept[r];
     return max(kept, std::uint64_t(unit_));

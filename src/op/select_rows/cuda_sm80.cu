@@ -6,12 +6,12 @@ namespace {
 
 __global__ void __launch_bounds__(256)
     copy_rows(const std::byte* x, const std::int32_t* rows, std::byte* out, std::int64_t row_words) {
+  cuda::let_next_start();
   cuda::wait_for_previous();
   const std::int64_t r = blockIdx.x, i = std::int64_t(blockIdx.y) * blockDim.x + threadIdx.x;
   if (i < row_words)
     reinterpret_cast<std::uint32_t*>(out)[r * row_words + i] =
         reinterpret_cast<const std::uint32_t*>(x)[rows[r] * row_words + i];
-  cuda::let_next_start();
 }
 
 void select_rows_cuda(const ir::CudaBound& b) {
