@@ -63,9 +63,10 @@ Device select(int index) {
     fail_input("--device cuda:{}: there {} {} GPU{}; accepted: cuda:0 to cuda:{}", index,
                all.list.size() == 1 ? "is" : "are", all.list.size(), all.list.size() == 1 ? "" : "s",
                all.list.size() - 1);
-  const Device& d = all.list[std::size_t(index)];
+  Device d = all.list[std::size_t(index)];
   check(cudaSetDevice(index), "choosing the GPU");
-  if (!has_code())
+  d.code_arch = code_arch();
+  if (d.code_arch == 0)
     fail_machine("{} is sm_{}, and this ridge holds no code for it: build with -DCMAKE_CUDA_ARCHITECTURES={}{}", d.name,
                  d.arch, d.arch, d.arch == 90 ? "a" : "");
   return d;

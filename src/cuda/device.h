@@ -9,7 +9,8 @@ namespace ridge::cuda {
 struct Device {
   int index = 0;
   std::string name, uuid;
-  int arch = 0;  // 90: compute capability 9.0
+  int arch = 0;       // 90: compute capability 9.0
+  int code_arch = 0;  // of a selected one: what its kernels were compiled for, at most `arch`
   int multiprocessors = 0;
   std::int64_t l2_bytes = 0, memory_bytes = 0;
   int most_shared_bytes = 0;  // of one block, when it asks

@@ -7,11 +7,11 @@ namespace {
 __global__ void probe() {}
 }  // namespace
 
-bool has_code() {
-  cudaFuncAttributes attributes;
+int code_arch() {
+  cudaFuncAttributes attributes{};
   const bool has = cudaFuncGetAttributes(&attributes, probe) == cudaSuccess;
   cudaGetLastError();
-  return has;
+  return has ? attributes.ptxVersion : 0;
 }
 
 }  // namespace ridge::cuda

@@ -1,6 +1,7 @@
-// Whether this binary holds kernels for the device in use.
+// The architecture for which the kernels were compiled that the device in use would run: its own, or an older one whose
+// PTX the driver translates. 0: this binary holds none for it.
 #pragma once
 
 namespace ridge::cuda {
-bool has_code();
+int code_arch();
 }

@@ -22,7 +22,7 @@ DType default_kv_dtype(const Description& d, const LoadOptions& options) {
 static cuda::Launch gpu_for(const LoadOptions& options) {
 #if RIDGE_CUDA
   const cuda::Device device = cuda::select(options.gpu);
-  return {.arch = device.arch, .multiprocessors = device.multiprocessors};
+  return {.arch = device.code_arch, .multiprocessors = device.multiprocessors};
 #else
   fail_machine("--device cuda:{}: this ridge was built without CUDA; a machine with nvcc on its PATH builds it with",
                options.gpu);

@@ -27,7 +27,7 @@ TEST_P(cuda_cases, kernels_agree_with_the_reference) {
   if (cuda::devices().list.empty()) GTEST_SKIP() << cuda::devices().none;
   const cuda::Device device = cuda::select(0);
   ir::Target target{.device = ir::Device::cuda,
-                    .gpu = {.arch = device.arch, .multiprocessors = device.multiprocessors}};
+                    .gpu = {.arch = device.code_arch, .multiprocessors = device.multiprocessors}};
   ThreadPool one(1);
   for (const Case& c : find(GetParam())->cases()) {
     SCOPED_TRACE(c.name);

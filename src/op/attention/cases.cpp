@@ -52,8 +52,12 @@ void record(CaseInputs& in, const Batch& batch, const Heads& h, DType state, std
 
 Case paged(std::string name, Batch batch, Heads h, DType state, std::int64_t block_size, AttentionParams params = {}) {
   const Sizes sizes{.tokens = starts(batch.queries).back(), .sequences = std::int64_t(batch.queries.size())};
-  return {fmt::format("{}, {}/{} heads of {}, {}", name, h.query, h.kv, h.d, ridge::name(state)), sizes,
-          [=](CaseInputs& in) { record(in, batch, h, state, block_size, params); }, 2e-6};
+  Case c{fmt::format("{}, {}/{} heads of {}, {}", name, h.query, h.kv, h.d, ridge::name(state)), sizes,
+         [=](CaseInputs& in) { record(in, batch, h, state, block_size, params); }, 2e-6};
+  for (std::size_t s = 0; s < batch.queries.size(); ++s)
+    c.sequences.push_back({batch.queries[s], batch.context[s] - batch.queries[s]});
+  c.rules.window = params.window;
+  return c;
 }
 
 Case timed(Case c) {

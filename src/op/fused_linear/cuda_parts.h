@@ -9,7 +9,7 @@ void silu_gate_cuda(const ir::CudaBound&);
 
 struct FusedKernels {
   ir::CudaKernel parts;  // one after the other
-  ir::CudaKernel one;    // in one launch where x is small enough, else the parts; segments of one type, not int8
+  ir::CudaKernel one;    // in one launch where x is small enough, else the parts
 };
 FusedKernels fused_linear_kernels(bool exact);  // exact: as LinearPlan::exact
 

@@ -30,16 +30,16 @@ void linear_exact_cuda(const ir::CudaBound&);  // f32 products whatever the type
 // Any types, any sizes: slow.
 void linear_plain_cuda(const ir::CudaBound&);
 
-// Few rows of f32 activations with weights of plain types: the weights stream by once for every 8 rows. f32 products
-// and sums; a row's result has the same bits whatever rows are beside it.
+// Few rows of f32 activations with weights of plain types: the weights stream by once for every 8 rows (4 or 2 where
+// they are long). f32 products and sums; within a kernel a row's result has the same bits whatever rows are beside it.
 inline constexpr std::int64_t matvec_best_tokens =
     4;  // beyond, tensor cores are faster where they can (smallm_sm90.cu)
 bool has_matvec_kernel(DType weight, std::int64_t columns);  // rows of whole 16-byte vectors
 void linear_matvec_cuda(const ir::CudaBound&);               // every segment has a kernel
 
 // Up to 64 rows of f32 activations with weights of 8 or 16 bits, on tensor cores, from sm_90 on. x counts as the sum of
-// `planes` halves: 2 leave an error of about 1e-6, 1 rounds it. A row's result is the same for all numbers of rows that
-// have the same planes.
+// `planes` halves: 2 leave an error of 2^-17 or less, 1 rounds it. A row's result is the same for all numbers of rows
+// that have the same planes.
 inline constexpr std::int64_t small_most_tokens = 64;
 int small_planes(DType weight, std::int64_t columns, std::int64_t tokens, int arch);  // 0: no kernel
 void linear_small_cuda(const ir::CudaBound&);                                         // every segment has one

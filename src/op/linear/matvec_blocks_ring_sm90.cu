@@ -3,8 +3,7 @@
 // One block of 8 warps to a multiprocessor. `split` warps are a team, and each has the same part of the columns of all
 // rows that its team takes, so its columns of x stay in registers. Weights come by bulk copies into a ring of stages in
 // shared memory that each warp has for itself: one lane sends for them, one row's part to a stage, and nobody waits for
-// another warp until a batch of rows is finished together. Registers and shared memory leave room for a block of the
-// next kernel, whose first weights come while this one's last are multiplied.
+// another warp until a batch of rows is finished together.
 //
 // A row is summed in one order, that follows from its length: a lane's columns, the lanes by halves, the parts.
 #include "cuda/bulk.cuh"
@@ -15,12 +14,11 @@ namespace ridge::op::matvec_blocks {
 namespace {
 
 constexpr int ring_warps = 8, ring_threads = 32 * ring_warps, most_stages = 8, rows_at_once = 4;
-constexpr int most_dynamic_bytes = 110 << 10;  // two blocks fit, with what they have besides
-constexpr int least_dynamic_bytes =
-    115 << 10;  // more than half: no multiprocessor gets two blocks of a launch while another gets none
+constexpr int most_dynamic_bytes = 110 << 10;   // that is used: attention fits beside it
+constexpr int least_dynamic_bytes = 115 << 10;  // that is asked for: more than half, as in matvec_ring_sm80.cu
 constexpr int most_partial_bytes = 12 << 10;
-constexpr int ahead = 2;           // knob: rows of each warp beyond its ring that are asked into L2 before the wait
-constexpr int let_start_left = 4;  // knob: the next kernel may start when a warp has so many rows left to send for
+constexpr int ahead = 2;           // rows of each warp beyond its ring that are asked into L2 before the wait
+constexpr int let_start_left = 4;  // the next kernel may start when a warp has so many rows left to send for
 constexpr int held = 2;            // eights of columns of x that a thread has on their way at once
 
 struct RingSegment {

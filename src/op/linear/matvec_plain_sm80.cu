@@ -1,4 +1,5 @@
-// Few rows of x (f32) times plain weights: what a decode step is made of, bound by reading the weights.
+// Few rows of x (f32) times plain weights, where x is too long to lie in shared memory beside the ring of
+// matvec_ring_sm80.cu. Bound by reading the weights, too.
 //
 // One block of 16 warps to a multiprocessor; four warps are a team, and a team takes four rows of the weight at a time,
 // dealt out over the grid so that all multiprocessors end together. A row is cut into chunks of 32 vectors of 16 bytes,
@@ -365,7 +366,7 @@ bool has_matvec_kernel(DType weight, std::int64_t columns) {
 }
 
 bool fused_matvec_fits(DType weight, std::int64_t columns, std::int64_t tokens, int arch) {
-  if (!has_matvec_kernel(weight, columns) || tokens > 8) return false;
+  if (arch < 80 || !has_matvec_kernel(weight, columns) || tokens > 8) return false;
   const int vectors = int(columns / values_of(weight)), quads = (vectors + 127) / 128, values = values_of(weight);
   const int more = arch == 80 || arch == 90 || arch == 100
                        ? 32 << 10

@@ -13,8 +13,8 @@
 // order and finishes the rows, and with the first of them each block's part of the norm: the sums of squares of its
 // columns. They are sent by st.async, which a barrier in the receiver's memory counts. Meanwhile the next unit is read.
 //
-// x is f32 and the tensor cores take halves: x becomes the sum of two (`planes`; an error of 2^-17 or less), or, where
-// there is no room, is rounded to one.
+// x is f32 and the tensor cores take halves: x becomes the sum of two (`planes`; an error of 2^-17 or less), or, of
+// 17 to 32 rows where there is no room and of more rows always, is rounded to one.
 #include <algorithm>
 #include <array>
 
@@ -363,7 +363,7 @@ template <DType type> void launch_type(const cuda::Launch& on, Product p) {
   const int tiles = tiles_of(p.tokens), planes = planes_of(type, p.columns, p.tokens);
   p.vectors = p.columns / values_of(type);
   p.ranks = blocks_of(p.columns);
-  // What the sums' order depends on, `ranks` and `parts`, is found from the weight alone.
+  // What the sums' order depends on, `ranks` and `parts`, does not follow from the number of tokens.
   const int rows = p.around.gates ? 2 * p.rows : p.rows, clusters = std::min(clusters_at_once(p.ranks), (rows + 7) / 8);
   p.parts = warps;
   while (p.parts > least_parts && std::int64_t(warps / p.parts) * warp_rows * clusters < rows) p.parts /= 2;
