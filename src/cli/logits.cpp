@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -24,6 +25,17 @@ std::vector<std::int32_t> read_ids(const std::string& path) {
     ids.push_back(v.get<std::int32_t>());
   }
   return ids;
+}
+
+// What is read stays: neither a file of `inputs`, nor one in a folder of them.
+void refuse_to_replace(const std::filesystem::path& out, std::initializer_list<std::filesystem::path> inputs) {
+  if (out.empty()) fail_input("--out: a file name is needed");
+  std::error_code none;
+  if (!std::filesystem::exists(out, none)) return;
+  const std::filesystem::path folder = out.has_parent_path() ? out.parent_path() : ".";
+  for (const auto& input : inputs)
+    if (std::filesystem::equivalent(out, input, none) || std::filesystem::equivalent(folder, input, none))
+      fail_input("--out {}: is read by this command ({}); choose another file", out.string(), input.string());
 }
 
 }  // namespace
@@ -49,6 +61,7 @@ int logits_verb(std::vector<std::string> arguments) {
   if (!parse(app, std::move(arguments))) return exit_done;
   common.apply();
 
+  refuse_to_replace(out_file, {ids_file, flags.model});
   const std::vector<std::int32_t> ids = read_ids(ids_file);
   ThreadPool pool(flags.thread_count());
   if (flags.context == 0) flags.context = std::int64_t(ids.size());

@@ -38,6 +38,12 @@ int report(const Error& e, std::string_view verb) {
   return exit_failed;
 }
 
+// What a verb wrote may wait in a buffer: an output that is closed or full is told, and is a failure.
+int finished(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  fail_machine("cannot write: the output is closed or full");
+}
+
 int dispatch(const std::vector<std::string>& arguments) {
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name.empty()) {
@@ -68,7 +74,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const std::string verb = arguments.empty() ? "" : arguments[0];
   try {
-    return ridge::cli::dispatch(arguments);
+    return ridge::cli::finished(ridge::cli::dispatch(arguments));
   } catch (const ridge::Error& e) {
     return ridge::cli::report(e, verb);
   } catch (const std::bad_alloc&) {

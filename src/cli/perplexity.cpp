@@ -2,8 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -11,6 +9,7 @@
 #include "cli/load_for_steps.h"
 #include "cli/step.h"
 #include "cli/verb.h"
+#include "io/mapped_file.h"
 #include "model/text.h"
 
 namespace ridge::cli {
@@ -25,9 +24,9 @@ double negative_log_likelihood(const float* row, std::int64_t vocab, std::int32_
 }
 
 std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail_input("{}: cannot be read", path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  const io::MappedFile file(path);  // refuses what is no regular file
+  const auto bytes = file.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ void expect_text(const io::HfConfig& h, std::string_view key, std::string_view o
   if (h.text(key, only) != only) h.fail(key, fmt::format("is '{}'; only '{}' is supported", h.text(key), only));
 }
 
+float read_epsilon(const io::HfConfig& h, const char* key, double or_else) {  // of a norm
+  const float eps = float(h.number(key, or_else));
+  if (!(eps > 0 && eps < 1)) h.fail(key, fmt::format("is {}; accepted is more than 0 and less than 1", eps));
+  return eps;
+}
+
 void read_sizes(const io::HfConfig& h, Config& c) {
   c.layers = size(h, "num_hidden_layers", most_layers);
   c.hidden = size(h, "hidden_size");
@@ -41,7 +47,7 @@ void read_sizes(const io::HfConfig& h, Config& c) {
   c.context = size(h, "max_position_embeddings");
   c.heads = size(h, "num_attention_heads", most_heads);
   c.kv_heads = size_or(h, "num_key_value_heads", c.heads);
-  c.norm_eps = float(h.number("rms_norm_eps", 1e-6));
+  c.norm_eps = read_epsilon(h, "rms_norm_eps", 1e-6);
   if (c.heads % c.kv_heads != 0)
     h.fail("num_key_value_heads", fmt::format("is {}, which does not divide the {} heads", c.kv_heads, c.heads));
   if (!h.has("head_dim") && c.hidden % c.heads != 0)
@@ -179,7 +185,7 @@ void gpt2(const io::HfConfig& h, Config& c) {
     h.fail("n_head", fmt::format("is {}, which does not divide n_embd {}", c.heads, c.hidden));
   c.head_dim = checked(h, "n_embd", c.hidden / c.heads, 1, most_head_dim);
   c.attention_scale = float(1 / std::sqrt(double(c.head_dim)));
-  c.norm_eps = float(h.number("layer_norm_epsilon", 1e-5));
+  c.norm_eps = read_epsilon(h, "layer_norm_epsilon", 1e-5);
   h.ignore("n_ctx");  // an older name of n_positions
 }
 

@@ -207,6 +207,8 @@ Config config_from_gguf(const io::ModelFiles& files) {
   c.context = k.size("context_length");
   c.norm_eps =
       float(k.number_or("attention.layer_norm_rms_epsilon", k.number_or("attention.layer_norm_epsilon", 1e-5)));
+  if (!(c.norm_eps > 0 && c.norm_eps < 1))
+    fail_input("{}: the norm's epsilon is {}; accepted is more than 0 and less than 1", m.file(), c.norm_eps);
   read_attention(k, c);
   read_experts(k, c);
   c.rope.base = k.number_or("rope.freq_base", 10000);

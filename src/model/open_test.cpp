@@ -1,4 +1,6 @@
 // Models that are not what their files say, or that ridge does not have: each is refused, naming file and culprit.
+#include <cmath>
+
 #include "io/gguf_write.h"
 #include "io/hostile_files_test.h"
 #include "model/generation_defaults.h"
@@ -82,6 +84,9 @@ TEST(open, numbers_out_of_range) {
              "which does not divide the 4 heads");
   EXPECT_HAS(error_of_change("llama3", "\"factor\": 8.0", "\"factor\": 0"),
              "'rope_parameters.factor' is 0; accepted is more than 0");
+  for (const char* eps : {"-1", "0", "1e300"})
+    EXPECT_HAS(error_of_change("llama3", "\"rms_norm_eps\": 1e-06", fmt::format("\"rms_norm_eps\": {}", eps)),
+               "accepted is more than 0 and less than 1");
   EXPECT_HAS(error_of_change("phi3_longrope", "1.5,", ""),
              "'rope_scaling.long_factor' has 5 factors; the model rotates 6 pairs");
   EXPECT_HAS(error_of_change("phi3_longrope", "\"partial_rotary_factor\": 0.75", "\"partial_rotary_factor\": 1.5"),
@@ -152,6 +157,11 @@ TEST(open, gguf_keys_and_tensors) {
   SmallGguf vocabulary;
   vocabulary.pairs.put_u32("llama.vocab_size", 48);
   EXPECT_HAS(vocabulary.error(), "'token_embd.weight' has 40 rows, key 'llama.vocab_size' says 48");
+  for (float eps : {-1.0f, 0.0f, NAN}) {
+    SmallGguf norm;
+    norm.pairs.put_f32("llama.attention.layer_norm_epsilon", eps);
+    EXPECT_HAS(norm.error(), "accepted is more than 0 and less than 1");
+  }
   SmallGguf fused;  // one tensor for q, k and v is cut
   fused.tensors.erase(fused.tensors.begin(), fused.tensors.begin() + 3);
   fused.tensors.push_back({"blk.0.attn_qkv.weight", DType::f32, {96, 32}});
