@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "base/error.h"
+
 namespace ridge {
 namespace {
 
@@ -26,6 +28,9 @@ void catch_interrupts() {
 }
 
 bool interrupted() { return asked_to_stop.load(std::memory_order_relaxed); }
+void stop_if_interrupted(std::string_view doing) {
+  if (interrupted()) fail_input("interrupted while {}", doing);
+}
 void forget_interrupt() { asked_to_stop.store(false); }
 
 }  // namespace ridge

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/load_for_steps.h"
 #include "cli/machine.h"
@@ -113,6 +114,7 @@ double decode(Stepper& stepper, std::int64_t batch, std::span<const std::int32_t
   std::vector<Stepper::Part> parts(static_cast<std::size_t>(batch));
   const measure::Timer timer;
   for (std::size_t i = 0; i < ids.size(); ++i) {
+    stop_if_interrupted("measuring");
     for (std::size_t s = 0; s < parts.size(); ++s) parts[s] = {s, ids.subspan(i, 1)};
     stepper.append(parts, Want::last_row);
     stepper.wait();  // as whoever draws the next token from its logits must
@@ -173,6 +175,7 @@ int bench_model(const ModelFlags& flags, const ModelBench& b, const CommonFlags&
   Progress progress("bench", b.repeat + 1);
   const measure::LoadMark begin = measure::load_mark();
   for (int r = 0; r <= b.repeat; ++r, progress.advance()) {  // the first is the warm-up
+    stop_if_interrupted("measuring");
     const std::vector<std::int32_t> ids = random_ids(std::max(b.prefill, b.decode), vocab, std::uint64_t(r) + 2);
     const std::span<const std::int32_t> all(ids);
     stepper.restart();

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "cli/load_for_steps.h"
 #include "cli/machine.h"
 #include "cli/options.h"
@@ -95,6 +96,7 @@ int profile_verb(std::vector<std::string> arguments) {
   const std::vector<ir::Span> spans = stepper.spans(parts);
   profile::Stamps stamps(model->program().calls().size());
   for (int r = -2; r < repeat; ++r) {  // two steps to warm up
+    stop_if_interrupted("measuring");
     stepper.restart(depth);
     if (r < 0) {
       stepper.append(parts, Want::last_row);

@@ -91,10 +91,14 @@ int inputs_needed(std::int64_t working_set_bytes, Heat heat) {
 std::vector<Result> run_alternating(std::span<const Case> cases, const Protocol& protocol) {
   std::vector<Running> all;
   for (const Case& c : cases) all.push_back(begin(c));
-  for (Running& r : all) warm_up(r, protocol);
+  for (Running& r : all) {
+    stop_if_interrupted("measuring");
+    warm_up(r, protocol);
+  }
   for (bool more = true; more;) {
     more = false;
     for (Running& r : all) {
+      stop_if_interrupted("measuring");
       if (finished(r, protocol)) continue;
       sample(r);
       more = true;
