@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cuda/shared_memory.h"
 #include "ir/op_info.h"
 #include "op/attention/attention.h"
 #include "op/kv_store/kv_layout.h"
@@ -36,20 +37,7 @@ template <class F> bool with_head_dim(std::int64_t d, F&& f) {
   }
 }
 
-// Bytes of shared memory of a multiprocessor, and the most that one block gets (CUDA C++ Programming Guide, table of
-// compute capabilities).
-constexpr int multiprocessor_shared(int arch) {
-  switch (arch) {
-    case 80:
-    case 87: return 164 << 10;
-    case 90:
-    case 100:
-    case 103:
-    case 110: return 228 << 10;
-    default: return 100 << 10;
-  }
-}
-constexpr int block_shared(int arch) { return multiprocessor_shared(arch) - (1 << 10); }
+using cuda::block_shared, cuda::multiprocessor_shared;
 
 struct PagedTask {
   const float* q;
@@ -343,7 +331,8 @@ template <int most, class Sum, class Total> __device__ __forceinline__ auto merg
   float2 t[most];  // loads that do not wait for each other
   V v[most];
 #pragma unroll
-  for (int i = 0; i < most; ++i) t[i] = i < count ? total(i) : make_float2(-INFINITY, 0), v[i] = i < count ? sum(i) : V{};
+  for (int i = 0; i < most; ++i)
+    t[i] = i < count ? total(i) : make_float2(-INFINITY, 0), v[i] = i < count ? sum(i) : V{};
   Merged<V> m{V{}, -INFINITY, 0};
 #pragma unroll
   for (int i = 0; i < most; ++i) m.most = fmaxf(m.most, t[i].x);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "op/linear/matvec_plain.cuh"
 #include "tensor/blocks.h"
 
 namespace ridge::op::matvec_blocks {
@@ -15,14 +16,7 @@ inline constexpr unsigned low_nibbles = 0x0f0f0f0fu;
 
 // ---- instructions ----
 
-// Weights are read once. Volatile: they are to stay in front of the wait for the previous kernel.
-__device__ __forceinline__ uint4 stream16(const std::byte* p) {
-  uint4 v;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
+using matvec::stream16;
 // Scales and high bits: their sectors are shared with other lanes and warps.
 __device__ __forceinline__ uint4 load16(const std::byte* p) {
   uint4 v;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/shared_memory.h"
 #include "op/device_matrix.h"
 #include "op/linear/cuda_kernels.h"
 #include "op/linear/fused_blocks.h"
@@ -17,9 +18,8 @@ LaunchFormat launch_of(DType type) {
   return legacy ? legacy : k_launch(type);
 }
 
-std::int64_t most_shared_bytes(int arch) {  // of a block, less what the system keeps
-  const int kib = arch == 80 || arch == 87 ? 163 : arch >= 90 && arch < 120 ? 227 : 99;
-  return (std::int64_t(kib) - 1) << 10;  // and less the squares of norms
+std::int64_t most_shared_bytes(int arch) {      // of a block, less what the system keeps
+  return cuda::block_shared(arch) - (1 << 10);  // and less the squares of norms
 }
 
 struct Call {

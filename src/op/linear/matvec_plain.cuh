@@ -14,8 +14,17 @@ struct Segment {
   const std::byte* weight;
   const float* bias;  // or null
   float* out;
-  int rows, first;  // first: the number of its first group of four rows, over all segments
+  int rows, first;  // first: the number of its first row, or group of rows, over all segments
 };
+
+// Which segment row or group `at` is of.
+template <class Product> __device__ __forceinline__ int segment_of(const Product& p, int at) {
+  int s = 0;
+  while (s + 1 < p.segments && at >= p.segment[s + 1].first) ++s;
+  return s;
+}
+
+inline int values_of(DType type) { return 16 / info(type).block_bytes; }  // of 16 bytes
 
 template <DType type> struct Weight;  // values: how many a vector has; four: values 4 h to 4 h + 3 of one
 template <> struct Weight<DType::f32> {
@@ -55,6 +64,14 @@ template <> struct Weight<DType::f8_e4m3> {
   }
 };
 
+// Weights, which are read once. Volatile: stays before the wait where it is written before it.
+__device__ __forceinline__ uint4 stream16(const std::byte* at) {
+  uint4 v;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(at));
+  return v;
+}
 __device__ __forceinline__ void copy_async(float4* to, const float* from, bool there) {  // zeros where it is not there
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from),

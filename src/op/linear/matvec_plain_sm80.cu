@@ -14,7 +14,6 @@
 // It depends on the number of columns only.
 #include <algorithm>
 #include <bit>
-#include <climits>
 
 #include "cuda/launch.cuh"
 #include "cuda/warp.cuh"
@@ -39,23 +38,8 @@ struct Product {
   int quads, slab_quads;         // to a row, and to a slab of x
 };
 
-// Volatile: stays before the wait where it is written before it.
-__device__ __forceinline__ uint4 load_weights(const std::byte* at) {
-  uint4 v;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(at));
-  return v;
-}
 __device__ __forceinline__ void team_barrier(int team) {
   asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(32 * team_warps) : "memory");
-}
-
-// What a team's four rows are rows of.
-__device__ __forceinline__ int segment_of(const Product& p, int group) {
-  int s = 0;
-  while (s + 1 < p.segments && group >= p.segment[s + 1].first) ++s;
-  return s;
 }
 
 // Where a warp's next quad comes from.
@@ -84,7 +68,7 @@ template <DType type> struct Source {
     // Beyond the end of a row: its last vector, times the zeros that x has there.
     const int vector = min((quad * team_warps + part) * 32 + int(threadIdx.x % 32), p.vectors - 1);
 #pragma unroll
-    for (int i = 0; i < rows_at_once; ++i) w[i] = load_weights(row[i] + std::int64_t(vector) * 16);
+    for (int i = 0; i < rows_at_once; ++i) w[i] = stream16(row[i] + std::int64_t(vector) * 16);
     if (++quad < p.quads) return;
     quad = 0;
     group += stride;
@@ -294,8 +278,6 @@ int shared_limit(int arch) {
   }
 }
 
-int values_of(DType type) { return 16 / info(type).block_bytes; }
-
 constexpr int quad_bytes(int values, int tokens) {
   return team_warps * 32 * values * tokens * int(sizeof(float));
 }  // of x
@@ -342,7 +324,8 @@ template <DType type> void launch_all(const cuda::Launch& on, Product p, std::in
       default: launch_product<type, 8>(on, p); break;
     }
     p.x += std::int64_t(p.tokens) * p.columns;
-    for (int s = 0; s < p.segments; ++s) p.segment[s].out += std::int64_t(p.tokens) * p.segment[s].rows;
+    for (int s = 0; s < p.segments && !p.around.gates; ++s)
+      p.segment[s].out += std::int64_t(p.tokens) * p.segment[s].rows;
     if (p.around.residual) p.around.residual += std::int64_t(p.tokens) * p.segment[0].rows;
     if (p.around.gates) p.around.out += std::int64_t(p.tokens) * p.segment[0].rows;
   }

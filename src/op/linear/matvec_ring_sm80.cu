@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "cuda/launch.cuh"
+#include "cuda/shared_memory.h"
 #include "op/device_matrix.h"
 #include "op/linear/matvec_plain.cuh"
 
@@ -31,12 +32,6 @@ struct Product {
   int chunks, part_chunks;  // of 512 bytes: of a row, and of a warp's part of it
   int split;
 };
-
-__device__ __forceinline__ int segment_of(const Product& p, int unit) {
-  int s = 0;
-  while (s + 1 < p.segments && unit >= p.segment[s + 1].first) ++s;
-  return s;
-}
 
 // Row `r` of a unit.
 __device__ __forceinline__ const std::byte* row_of(const Product& p, int unit, int r) {
@@ -249,19 +244,13 @@ int split_of(int units, int chunks, int multiprocessors) {
   return split;
 }
 
-int values_of(DType type) { return 16 / info(type).block_bytes; }
 int x_bytes(DType type, std::int64_t columns, int tokens) {
   const std::int64_t chunk = 32 * values_of(type);
   return int((columns + chunk - 1) / chunk * chunk) * tokens * int(sizeof(float));
 }
 // A block asks for more than half of a multiprocessor's shared memory even where it needs less: then no multiprocessor
 // gets two blocks of a launch while another gets none, and the weights come evenly.
-constexpr int least_shared(int arch) {
-  return arch == 80 || arch == 87 ? 84 << 10 : arch >= 90 && arch < 120 ? 118 << 10 : 52 << 10;
-}
-constexpr int most_shared(int arch) {
-  return arch == 80 || arch == 87 ? 163 << 10 : arch >= 90 && arch < 120 ? 227 << 10 : 99 << 10;
-}
+constexpr int least_shared(int arch) { return cuda::multiprocessor_shared(arch) / 2 + (4 << 10); }
 constexpr int ring_bytes(int stages) { return warps * stages * stage_bytes; }
 
 // Long streams want many stages; what a few stages hold leaves room for a block of attention, beside which the weights
@@ -270,7 +259,7 @@ constexpr int few = 4, some = 6, many = 10;
 int stages_for(int needed, int x, int arch) {
   const int wanted = needed <= few ? few : needed <= 16 ? some : many;
   for (int stages : {many, some})
-    if (stages <= wanted && ring_bytes(stages) + x + static_bytes <= most_shared(arch)) return stages;
+    if (stages <= wanted && ring_bytes(stages) + x + static_bytes <= cuda::block_shared(arch)) return stages;
   return few;
 }
 
@@ -314,7 +303,7 @@ bool ring_matvec_fits(DType weight, std::int64_t columns, std::int64_t tokens, i
   const bool has_code = arch >= 80 && tokens > 0 && tokens <= 8 && has_matvec_kernel(weight, columns);
   return has_code && columns <= 1 << 20 &&
          x_bytes(weight, columns, int(std::bit_ceil(unsigned(tokens)))) + ring_bytes(few) + static_bytes <=
-             most_shared(arch);
+             cuda::block_shared(arch);
 }
 
 void ring_matvec_cuda(const ir::CudaBound& b, std::span<const View> weights, std::span<const View> biases,

@@ -173,10 +173,9 @@ __device__ __forceinline__ int number_of(const Product& p, const Unit& unit, int
 __device__ __forceinline__ const matvec::Segment& segment_of(const Product& p, int l,
                                                              int& number) {  // number: becomes the segment's row
   if (p.around.gates) return p.segment[l / 16];
-  int s = 0;
-  while (s + 1 < p.segments && number >= p.segment[s + 1].first) ++s;
-  number -= p.segment[s].first;
-  return p.segment[s];
+  const matvec::Segment& s = p.segment[matvec::segment_of(p, number)];
+  number -= s.first;
+  return s;
 }
 
 // What a lane sends for: vector t of each chunk of rows g, g + 8, g + 16 and g + 24 of its group. It reads what it sent

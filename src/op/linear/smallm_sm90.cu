@@ -26,6 +26,7 @@ namespace ridge::op {
 namespace {
 
 using namespace smallm;
+using matvec::values_of;
 
 constexpr int block_columns = 1024;  // that a block takes at most, while a cluster is of less than 8
 constexpr int later = 3;             // steps into the next unit after which the one before is finished
@@ -279,7 +280,6 @@ __global__ void __launch_bounds__(threads, tiles < 4 ? 2 : 1) multiply_some(cons
 // To a cluster; at least two, for what is sent within one of a single block is no store that compute-sanitizer knows.
 int blocks_of(std::int64_t columns) { return columns <= 2 * block_columns ? 2 : columns <= 4 * block_columns ? 4 : 8; }
 int tiles_of(std::int64_t tokens) { return tokens <= 8 ? 1 : tokens <= 16 ? 2 : tokens <= 32 ? 4 : 8; }
-int values_of(DType type) { return 16 / info(type).block_bytes; }
 int chunks_of(DType type, std::int64_t columns) {  // of a block
   const std::int64_t columns_of_chunk = 4 * values_of(type),
                      chunks = (columns + columns_of_chunk - 1) / columns_of_chunk;
@@ -328,19 +328,19 @@ void prepare(const void* kernel) {
 // How many clusters of so many blocks run at once, a block to a multiprocessor: they need multiprocessors that lie
 // together, of which a few are left over.
 int clusters_at_once(int blocks) {
-  static const std::array<int, 4> counts = [] {
+  static const std::array<int, 3> counts = [] {
     const void* const kernel =
         reinterpret_cast<const void*>(multiply_some<DType::bf16, 2, 2>);  // all are alike in this
     prepare(kernel);
-    std::array<int, 4> n{};
-    for (int i = 0; i < 4; ++i) {
-      const Attributes one(1 << i, 1 << i, least_shared);
+    std::array<int, 3> n{};  // of clusters of 2, 4 and 8
+    for (int i = 0; i < 3; ++i) {
+      const Attributes one(2 << i, 2 << i, least_shared);
       cuda::check(cudaOccupancyMaxActiveClusters(&n[std::size_t(i)], kernel, &one.config),
                   "asking how many clusters run at once");
     }
     return n;
   }();
-  return std::max(1, counts[std::size_t(blocks == 1 ? 0 : blocks == 2 ? 1 : blocks == 4 ? 2 : 3)]);
+  return std::max(1, counts[std::size_t(blocks == 2 ? 0 : blocks == 4 ? 1 : 2)]);
 }
 
 template <DType type, int planes, int tiles> void launch_kernel(const cuda::Launch& on, Product p, int clusters) {
